@@ -180,7 +180,8 @@ public:
         double a = 0, b = 0;
     };
     virtual std::optional<Norms> measure_exactly(const ConstView& a, const ConstView& b, void* notes) = 0;
-    /// From now on so many; 0: the product is zero. Without norms, C becomes NaN where it turns out that they do not do.
+    /// From now on so many; 0: the product is zero. Without norms, C becomes NaN where it turns out that they do not
+    /// do.
     virtual void take_moduli(int count, const std::optional<Norms>& norms) = 0;
     /// Of A (0) the rows from `first` on, or of B (1) the columns.
     struct Block {

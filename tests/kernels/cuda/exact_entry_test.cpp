@@ -54,7 +54,7 @@ auto bits(T x) {
 TEST(exact_integers, residues_of_doubles_are_those_of_integers) {
     static const ExactConstants constants = exact_constants();
     Random random(1);
-    const auto check = [&]<int Pieces>(const ExactInteger<Pieces>& number, const ResidueInteger& x, int width) {
+    const auto check = [&]<std::size_t Pieces>(const ExactInteger<Pieces>& number, const ResidueInteger& x, int width) {
         for (int t = 0; t < kMostModuli; ++t) {
             const int p = kModuli[static_cast<std::size_t>(t)];
             const int byte = static_cast<std::int8_t>(number.modulo(constants, t));
@@ -99,8 +99,9 @@ TEST(exact_integers, residues_in_the_middle_between_two_multiples_fit_a_byte) {
 TEST(exact_integers, residues_of_words_are_those_of_integers) {
     static const ExactConstants constants = exact_constants();
     Random random(3);
-    constexpr std::int64_t kEdges[] = {0, -1, 1, std::numeric_limits<std::int64_t>::min(),
-                                       std::numeric_limits<std::int64_t>::max(), 0xffffffff, -0x100000000};
+    constexpr std::int64_t kEdges[] = {
+        0,          -1,          1, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max(),
+        0xffffffff, -0x100000000};
     for (std::size_t i = 0; i < 50000; ++i) {
         const std::int64_t x = i < std::size(kEdges) ? kEdges[i] : static_cast<std::int64_t>(random());
         const ExactWord word(x);
@@ -134,13 +135,14 @@ TEST(exact_integers, lines_know_their_lowest_bit_and_their_norm) {
 }
 
 /// From residues of 0 to p, to the integer.
-template <int Limbs>
+template <std::size_t Limbs>
 void check_sums(Random& random, int count) {
     const ExactTable table = exact_table(count);
     const int width = static_cast<int>(std::floor(log2_of_moduli(count) - kSignAndMargin));
     for (int i = 0; i < 400; ++i) {
         const ResidueInteger x =
-            i == 0 ? ResidueInteger{} : random_integer(random, 1 + static_cast<int>(random() % static_cast<unsigned>(width)));
+            i == 0 ? ResidueInteger{}
+                   : random_integer(random, 1 + static_cast<int>(random() % static_cast<unsigned>(width)));
         ExactSum<Limbs> sum;
         for (int t = 0; t < count; ++t) {
             const int p = kModuli[static_cast<std::size_t>(t)], rest = modulo(x, p);
@@ -151,13 +153,15 @@ void check_sums(Random& random, int count) {
         for (std::size_t j = 0; j < Limbs; ++j) {
             ASSERT_EQ(limbs[j], static_cast<std::uint32_t>(x.words[j / 2] >> (j % 2 * 32))) << count << " limb " << j;
         }
-        for (const int exponent : {0, -70, 5, -149 - width / 2, -1074 - width / 2, 100, 128 - width, 1000, 1024 - width}) {
+        for (const int exponent :
+             {0, -70, 5, -149 - width / 2, -1074 - width / 2, 100, 128 - width, 1000, 1024 - width}) {
             std::uint32_t copy[Limbs];
             std::copy(std::begin(limbs), std::end(limbs), copy);
             ASSERT_EQ(bits(static_cast<float>(rounded_once(1, x, exponent, 0, 0, Type::f32))),
                       bits(rounded_integer<float>(copy, exponent)));
             std::copy(std::begin(limbs), std::end(limbs), copy);
-            ASSERT_EQ(bits(rounded_once(1, x, exponent, 0, 0, Type::f64)), bits(rounded_integer<double>(copy, exponent)));
+            ASSERT_EQ(bits(rounded_once(1, x, exponent, 0, 0, Type::f64)),
+                      bits(rounded_integer<double>(copy, exponent)));
         }
     }
 }
@@ -221,7 +225,8 @@ TEST(exact_entry, sums_with_factors_are_those_of_the_host) {
             limbs[j] = static_cast<std::uint32_t>(x.words[j / 2] >> (j % 2 * 32));
         }
         const ExactTerm term = exact_term(limbs, exponent);
-        ASSERT_EQ(bits(rounded_once(alpha, x, exponent, beta, c, Type::f64)), bits(rounded_sum<double>(alpha, term, beta, c)))
+        ASSERT_EQ(bits(rounded_once(alpha, x, exponent, beta, c, Type::f64)),
+                  bits(rounded_sum<double>(alpha, term, beta, c)))
             << i << " " << alpha << " " << beta << " " << c;
         const auto of_f32 = static_cast<double>(static_cast<float>(c));
         if (std::isfinite(of_f32)) {

@@ -29,7 +29,7 @@ inline ExactTable exact_table(int count) {
         result.add_multiple(x, static_cast<std::uint64_t>(factor));
         return result;
     };
-    const auto store = [](const Integer& x, std::uint32_t (&to)[kMostLimbs]) {
+    const auto store = [](const Integer& x, std::uint32_t(&to)[kMostLimbs]) {
         for (std::size_t i = 0; i < kMostLimbs; ++i) {
             to[i] = static_cast<std::uint32_t>(x.words[i / 2] >> (i % 2 * 32));
         }
@@ -58,19 +58,20 @@ inline ExactTable exact_table(int count) {
             ++inverse;
         }
         store(times(others, inverse), table.weight[t]);
-        table.part[t] = static_cast<std::uint32_t>((static_cast<std::uint64_t>(inverse) << 32) / static_cast<unsigned>(p));
+        table.part[t] =
+            static_cast<std::uint32_t>((static_cast<std::uint64_t>(inverse) << 32) / static_cast<unsigned>(p));
     }
     return table;
 }
 
 /// Sum of residues (0 to 255) times weights, less the multiple of the product that is nearest.
-template <int Limbs>
+template <std::size_t Limbs>
 struct ExactSum {
     std::uint64_t limb[Limbs] = {}, quotient = 0;
 
     HEPTAD_HOST_AND_DEVICE void add(const ExactTable& table, int t, std::uint32_t residue) {
-#pragma GCC unroll 6
-        for (int i = 0; i < Limbs; ++i) {
+        HEPTAD_UNROLL
+        for (std::size_t i = 0; i < Limbs; ++i) {
             limb[i] += static_cast<std::uint64_t>(residue) * table.weight[t][i];
         }
         quotient += static_cast<std::uint64_t>(residue) * table.part[t];
@@ -79,8 +80,8 @@ struct ExactSum {
     HEPTAD_HOST_AND_DEVICE void value(const ExactTable& table, std::uint32_t (&to)[Limbs]) const {
         const auto times = static_cast<std::uint32_t>((quotient + 0x80000000U) >> 32);
         std::int64_t carry = 0;
-#pragma GCC unroll 6
-        for (int i = 0; i < Limbs; ++i) {
+        HEPTAD_UNROLL
+        for (std::size_t i = 0; i < Limbs; ++i) {
             carry += static_cast<std::int64_t>(limb[i]) -
                      static_cast<std::int64_t>(static_cast<std::uint64_t>(table.product[i]) * times);
             to[i] = static_cast<std::uint32_t>(carry);
@@ -138,7 +139,7 @@ HEPTAD_HOST_AND_DEVICE T rounded_to(std::uint64_t first, bool below, int end, bo
 }
 
 /// integer * 2^exponent, rounded; the integer in two's complement.
-template <class T, int Limbs>
+template <class T, std::size_t Limbs>
 HEPTAD_HOST_AND_DEVICE T rounded_integer(std::uint32_t (&limb)[Limbs], int exponent) {
     const bool negative = (limb[Limbs - 1] >> 31) != 0;
     // The first limb that is not zero, two behind it, and whether there are bits in others.
@@ -146,8 +147,8 @@ HEPTAD_HOST_AND_DEVICE T rounded_integer(std::uint32_t (&limb)[Limbs], int expon
     bool below = false;
     int position = 0;
     std::uint32_t carry = negative ? 1 : 0, earlier = 0;
-#pragma GCC unroll 6
-    for (int i = 0; i < Limbs; ++i) {
+    HEPTAD_UNROLL
+    for (std::size_t i = 0; i < Limbs; ++i) {
         if (negative) {
             limb[i] = ~limb[i] + carry;
             carry = carry != 0 && limb[i] == 0 ? 1 : 0;
@@ -158,7 +159,7 @@ HEPTAD_HOST_AND_DEVICE T rounded_integer(std::uint32_t (&limb)[Limbs], int expon
             second = i > 0 ? limb[i > 0 ? i - 1 : 0] : 0;
             third = i > 1 ? limb[i > 1 ? i - 2 : 0] : 0;
             below = earlier != 0;
-            position = i;
+            position = static_cast<int>(i);
         }
     }
     if (first == 0) {
@@ -291,13 +292,13 @@ HEPTAD_HOST_AND_DEVICE T rounded_sum(double alpha, const ExactTerm& term, double
 }
 
 /// The integer in two's complement as a term.
-template <int Limbs>
+template <std::size_t Limbs>
 HEPTAD_HOST_AND_DEVICE ExactTerm exact_term(const std::uint32_t (&limb)[Limbs], int exponent) {
     ExactTerm term;
     term.exponent = exponent;
     term.negative = (limb[Limbs - 1] >> 31) != 0;
     std::uint32_t carry = term.negative ? 1 : 0;
-    for (int i = 0; i < Limbs; ++i) {
+    for (std::size_t i = 0; i < Limbs; ++i) {
         const std::uint32_t one = term.negative ? ~limb[i] + carry : limb[i];
         carry = carry != 0 && one == 0 ? 1 : 0;
         term.word[i / 2] |= static_cast<std::uint64_t>(one) << (i % 2 * 32);

@@ -79,12 +79,12 @@ HEPTAD_HOST_AND_DEVICE unsigned byte_modulo(const ExactConstants& constants, int
 }
 
 /// An integer that is a double.
-template <int Pieces>
+template <std::size_t Pieces>
 struct ExactInteger {
     double piece[Pieces];
     HEPTAD_HOST_AND_DEVICE explicit ExactInteger(double rest) {
-#pragma GCC unroll 5
-        for (int i = Pieces - 1; i > 0; --i) {
+        HEPTAD_UNROLL
+        for (std::size_t i = Pieces - 1; i > 0; --i) {
             const int exponent = i == 1 ? 27 : i == 2 ? 54 : i == 3 ? 97 : 140;
             piece[i] = std::fma(rest, exact_power(-exponent), kIntegerPart) - kIntegerPart;
             rest = std::fma(piece[i], -exact_power(exponent), rest);
@@ -93,8 +93,8 @@ struct ExactInteger {
     }
     HEPTAD_HOST_AND_DEVICE unsigned modulo(const ExactConstants& constants, int t) const {
         double x = piece[0];
-#pragma GCC unroll 5
-        for (int i = 1; i < Pieces; ++i) {
+        HEPTAD_UNROLL
+        for (std::size_t i = 1; i < Pieces; ++i) {
             x = std::fma(piece[i], constants.power[i][t], x);
         }
         return byte_modulo(constants, t, x);
@@ -119,8 +119,8 @@ struct ExactWord {
 /// What is to be known of a line of floats before integers are made of it.
 struct ExactLine {
     double squares = 0;
-    std::uint64_t largest = 0;         // bits of the largest absolute value; what is not finite is above all others
-    std::int32_t lowest = kNoBit;      // exponent of the lowest set bit
+    std::uint64_t largest = 0;     // bits of the largest absolute value; what is not finite is above all others
+    std::int32_t lowest = kNoBit;  // exponent of the lowest set bit
     std::int32_t unused = 0;
 
     static constexpr std::int32_t kNoBit = 1 << 20;

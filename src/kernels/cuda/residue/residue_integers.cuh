@@ -7,10 +7,10 @@ namespace heptad::cuda {
 namespace {
 
 struct ModulusConstants {
-    double modulus[kMostDeviceModuli], reciprocal[kMostDeviceModuli];
-    double two_to_27[kMostDeviceModuli];  // modulo each
-    int of_halves[kMostDeviceModuli];     // one, and 2^14 modulo each, in bytes
-    float short_modulus[kMostDeviceModuli], short_reciprocal[kMostDeviceModuli], two_to_12[kMostDeviceModuli];
+    double modulus[kMostModuli], reciprocal[kMostModuli];
+    double two_to_27[kMostModuli];  // modulo each
+    int of_halves[kMostModuli];     // one, and 2^14 modulo each, in bytes
+    float short_modulus[kMostModuli], short_reciprocal[kMostModuli], two_to_12[kMostModuli];
 };
 
 /// 2^exponent as a product of two numbers that a float has.
@@ -95,7 +95,7 @@ __device__ __forceinline__ unsigned lowest_bytes(const unsigned (&x)[4]) {
 
 inline ModulusConstants modulus_constants() {
     ModulusConstants constants{};
-    for (int t = 0; t < kMostDeviceModuli; ++t) {
+    for (int t = 0; t < kMostModuli; ++t) {
         const int p = kModuli[static_cast<std::size_t>(t)];
         const auto power = [p](int exponent) {
             const int rest = static_cast<int>((std::int64_t{1} << exponent) % p);

@@ -15,7 +15,7 @@ struct ResidueLeaf {
         TileOrder order;  // of clusters, in one plane
         int steps;
         int products;  // of each modulus
-        ByteModulus moduli[kMostDeviceModuli];
+        ByteModulus moduli[kMostModuli];
     };
     static constexpr bool stores_row_blocks = true;
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
