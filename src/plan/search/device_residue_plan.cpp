@@ -182,7 +182,8 @@ void check_device_residue_plan(const ProductPlan& plan) {
     const int fewest = is_integer(plan.type) ? integer_moduli(plan.k) : fewest_moduli(plan.type);
     if (!(has_type_of_residues(plan.type) || plan.type == Type::i64) || !leaf_traits(plan.leaf).by_residues ||
         !has_levels_of_residues(plan) || plan.padded || plan.core_m != plan.m || plan.core_k != plan.k ||
-        plan.core_n != plan.n || plan.arithmetic.moduli < fewest || plan.arithmetic.moduli > kMostModuli) {
+        plan.core_n != plan.n || plan.arithmetic.moduli < fewest || plan.arithmetic.moduli > kMostModuli ||
+        (rounds_once(plan) && plan.least_evenness != 0)) {
         fail(ErrorCode::input,
              "plans by residues on a device are for f32 with {} to {} moduli, f64 with {} to {} and i64 with {} or "
              "more for this k, with up to {} levels of {}",
