@@ -1,6 +1,7 @@
 // Products that are rounded once, and products of 64-bit integers, on a device: the bits of the processor, for all
 // layouts, scales, factors and levels; what is refused, and what becomes of it in a recorded graph.
 #include <cuda_runtime.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -115,7 +116,7 @@ TEST(rounded_once_device, floats_have_the_bits_of_the_processor) {
     HEPTAD_NEEDS_DEVICE();
     for (const Type type : {Type::f32, Type::f64}) {
         for (const Shape& size : kShapes) {
-            for (const int octaves : {1, 20}) {
+            for (const int octaves : {1, type == Type::f64 ? 8 : 20}) {
                 Operands x(type, size);
                 fill_floats(x.a, 1, octaves);
                 fill_floats(x.b, 2, octaves);
@@ -170,7 +171,7 @@ TEST(rounded_once_device, integers_grids_and_wide_spans_have_the_bits_of_the_pro
                 x.a.fill_random(random, 3);
                 x.b.fill_random(random, 100);
             } else {
-                const int limit = type == Type::f64 ? octaves - 20 : octaves;
+                const int limit = type == Type::f64 ? octaves - 30 : octaves;
                 fill_floats(x.a, 7, std::max(limit, 1));
                 fill_floats(x.b, 8, std::max(limit, 1));
             }
