@@ -112,7 +112,7 @@ ErrorPromise promised_error(const ProductPlan& plan, double growth, bool for_eve
         promise.typical *= growth;
         return promise;
     }
-    if (is_by_residues(plan)) {
+    if (is_by_residues(plan) && promise.over != BoundOver::nothing) {
         promise.over = BoundOver::result;
         promise.bound = promise.typical = promise.roundoff;
         return promise;

@@ -125,7 +125,7 @@ TEST(device_residue_plan, rounds_once_where_exact_is_asked_for) {
             asked.options.levels = levels;
             const ProductPlan plan = make_plan(asked, machine(), device_limits());
             EXPECT_TRUE(rounds_once(plan));
-            EXPECT_EQ(plan.arithmetic.moduli, type == Type::i64 ? 19 : 24);
+            EXPECT_EQ(plan.arithmetic.moduli, type == Type::i64 ? 18 : 24);
             EXPECT_TRUE(levels < 0 || plan.levels.size() == static_cast<std::size_t>(levels));
             EXPECT_EQ(parse_plan(to_string(plan)), plan);
             EXPECT_NO_THROW(check_plan(plan));
