@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -172,6 +173,16 @@ public:
     /// Looks at the rows of A and the columns of B, and how even they are if that counts. `notes` has
     /// residue_notes_bytes() (base/device_layout.hpp).
     virtual void measure(const ConstView& a, const ConstView& b, const Choice& choice, void* notes) = 0;
+    /// In place of that, for products that are rounded once and for i64: integers without rounding. log2 of the norms
+    /// of the largest row of A and column of B, rounded up; 0 where all are zero. Waits for them, but not while the
+    /// stream is recorded into a graph: then there are none.
+    struct Norms {
+        double a = 0, b = 0;
+    };
+    virtual std::optional<Norms> measure_exactly(const ConstView& a, const ConstView& b, void* notes) = 0;
+    /// From now on so many; 0: the product is zero. Without norms, C becomes NaN where it turns out that they do not
+    /// do.
+    virtual void take_moduli(int count, const std::optional<Norms>& norms) = 0;
     /// Of A (0) the rows from `first` on, or of B (1) the columns.
     struct Block {
         int operand = 0;

@@ -21,7 +21,8 @@ const char* accuracy_name(Accuracy accuracy) {
 void refuse_exact(Accuracy accuracy, Type type, const char* place) {
     if (accuracy == Accuracy::exact && is_float(type)) {
         fail(ErrorCode::usage,
-             "accuracy exact is for products in memory on a processor, and not {}; take accuracy strict", place);
+             "accuracy exact is for products in memory, on a processor or one device, and not {}; take accuracy strict",
+             place);
     }
 }
 

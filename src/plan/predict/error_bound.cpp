@@ -86,7 +86,7 @@ LevelError level_error(const LevelPlan& level, bool change_basis) {
 double error_bound(const ProductPlan& plan) {
     const double u = unit_roundoff(plan.type);
     if (is_by_residues(plan)) {  // the norm of a line is at most sqrt(k) times its largest value
-        return static_cast<double>(plan.k) * (is_on_device(plan) ? residue_error(plan) : u);
+        return static_cast<double>(plan.k) * (rounds_once(plan) ? u : residue_error(plan));
     }
     const bool accumulates_in_f32 = plan.type == Type::tf32 || plan.type == Type::bf16 || plan.type == Type::f16;
     // The 16-bit types and tf32 round each operand once (tf32) or the result once (bf16, f16) and add in f32.
@@ -119,7 +119,7 @@ double error_bound(const ProductPlan& plan) {
 }
 
 double expected_growth(const ProductPlan& plan, const Machine& machine) {
-    if (is_by_residues(plan) && !is_on_device(plan)) {
+    if (rounds_once(plan)) {
         return 1;
     }
     if (is_by_residues(plan)) {  // levels inside are exact
@@ -130,6 +130,11 @@ double expected_growth(const ProductPlan& plan, const Machine& machine) {
         return *measured;
     }
     return std::max(1.0, growth_share(is_on_device(plan), plan.type) * expected_growth(plan.levels));
+}
+
+bool rounds_once(const ProductPlan& plan) {
+    const int most = (plan.type == Type::f64 ? kFewestModuliOfF64 : kFewestModuliOfF32) + kModuliChoices - 1;
+    return is_by_residues(plan) && (!is_on_device(plan) || is_integer(plan.type) || plan.arithmetic.moduli > most);
 }
 
 double residue_error(const ProductPlan& plan) {

@@ -34,4 +34,8 @@ double growth_share(bool on_device, Type type);
 /// like.
 double residue_error(const ProductPlan& plan);
 
+/// By residues without rounding on the way: on processors all plans by residues; on a device those with more moduli
+/// than integers that were rounded take, and those of integers. Their moduli are the most that are taken.
+bool rounds_once(const ProductPlan& plan);
+
 }  // namespace heptad

@@ -6,6 +6,7 @@
 
 #include "algorithm/catalogue.hpp"
 #include "plan/model/normalize_plan.hpp"
+#include "plan/predict/error_bound.hpp"
 #include "plan/predict/fused_prediction.hpp"
 #include "plan/predict/measured_plans.hpp"
 #include "plan/search/level_layout.hpp"
@@ -84,6 +85,19 @@ std::optional<FusedChoice> fused_choice(const ProductPlan& plan, const Machine& 
                              fused_work(plan));
 }
 
+/// Rounded once, random data takes so many (docs/residues.md).
+double expected_moduli(const ProductPlan& plan) {
+    const bool follows_data = rounds_once(plan) && !is_integer(plan.type);
+    return follows_data ? std::min(plan.arithmetic.moduli, plan.type == Type::f64 ? 22 : 15) : plan.arithmetic.moduli;
+}
+/// A leaf by residues is measured with the moduli of `balanced`.
+double moduli_over_measured(const ProductPlan& plan) {
+    if (!rounds_once(plan)) {
+        return plan.least_evenness == 0 ? 0.87 : 1;
+    }
+    return expected_moduli(plan) / (plan.type == Type::f32 ? 7 : 14);
+}
+
 /// The products at the bottom, with their sums inside where that is the plan.
 double products_seconds(const ProductPlan& plan, const Machine& machine) {
     const LeafSize leaf = leaf_size(plan);
@@ -109,11 +123,11 @@ double products_seconds(const ProductPlan& plan, const Machine& machine) {
             return seconds;
         }
     }
-    // A leaf by residues is measured with the moduli of `balanced`.
     if (is_by_residues(plan) && is_on_device(plan)) {
-        const double moduli = plan.least_evenness == 0 ? 0.87 : 1;
-        const double misaligned = rows_are_misaligned(plan) ? misaligned_factor(machine, plan.leaf, plan.type) : 1;
-        return moduli * misaligned * leaf_seconds(machine, plan.leaf, plan.type, plan.m, plan.k, plan.n);
+        const Type measured = plan.type == Type::f32 ? Type::f32 : Type::f64;  // integers take the time of their moduli
+        const double misaligned = rows_are_misaligned(plan) ? misaligned_factor(machine, plan.leaf, measured) : 1;
+        return moduli_over_measured(plan) * misaligned *
+               leaf_seconds(machine, plan.leaf, measured, plan.m, plan.k, plan.n);
     }
     return static_cast<double>(leaf.count) *
            leaf_seconds(machine, plan.leaf, leaf_type(plan), leaf.m, leaf.k, leaf.n,
@@ -142,7 +156,7 @@ double residues_with_levels_seconds(const ProductPlan& plan, const Machine& mach
     const double shortness =
         kShort / static_cast<double>(std::max<std::int64_t>(1, std::min({leaf.m, leaf.k, leaf.n})));
     products *= kEnd + shortness * shortness;
-    const double of_moduli_s = plan.arithmetic.moduli * bytes_s;
+    const double of_moduli_s = expected_moduli(plan) * bytes_s;
     const double passes_s = std::min(without_s, static_cast<double>(element_bytes(plan.type)) * bytes_s + of_moduli_s);
     return products * (without_s - passes_s) + passes_s + (bytes - 1) * of_moduli_s;
 }

@@ -104,7 +104,7 @@ ErrorPromise classical_promise(const ProductPlan& plan) {
 
 ErrorPromise promised_error(const ProductPlan& plan, double growth, bool for_even_data) {
     ErrorPromise promise = classical_promise(plan);
-    if (is_by_residues(plan) && is_on_device(plan)) {
+    if (is_by_residues(plan) && !rounds_once(plan)) {
         // Powers of two along k may make rows and columns larger, by no more than this both together.
         promise.over = BoundOver::lines;
         promise.bound = residue_error(plan) * (plan.least_evenness > 0 ? kMostBelow : 1);
@@ -112,7 +112,7 @@ ErrorPromise promised_error(const ProductPlan& plan, double growth, bool for_eve
         promise.typical *= growth;
         return promise;
     }
-    if (is_by_residues(plan)) {
+    if (is_by_residues(plan) && promise.over != BoundOver::nothing) {
         promise.over = BoundOver::result;
         promise.bound = promise.typical = promise.roundoff;
         return promise;

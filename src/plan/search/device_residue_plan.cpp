@@ -1,12 +1,17 @@
 #include "plan/search/device_residue_plan.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 #include "algorithm/winograd_sums.hpp"
 #include "base/device_layout.hpp"
 #include "base/error.hpp"
 #include "base/moduli.hpp"
+#include "base/types.hpp"
+#include "plan/model/normalize_plan.hpp"
 #include "plan/predict/error_bound.hpp"
+#include "plan/predict/predict.hpp"
 #include "plan/search/level_layout.hpp"
 #include "plan/search/planner.hpp"
 
@@ -32,6 +37,21 @@ bool has_type_of_residues(Type type) {
 }
 int fewest_moduli(Type type) {
     return type == Type::f64 ? kFewestModuliOfF64 : kFewestModuliOfF32;
+}
+
+bool fits_residues(const ProductPlan& plan) {
+    return std::min({plan.m, plan.k, plan.n}) >= std::int64_t{1} << plan.levels.size() &&
+           residue_block_bytes(plan.k, static_cast<int>(plan.levels.size())) <= kLongestDeviceSum;
+}
+
+/// For 64-bit integers of either sign, and sums of k products.
+int integer_moduli(std::int64_t k) {
+    return moduli_for(126 + std::log2(static_cast<double>(std::max<std::int64_t>(k, 1))));
+}
+
+[[noreturn]] void refuse_exact_plan(const Problem& problem) {
+    fail(ErrorCode::usage, "on a device k of {} x {} x {} in {} goes up to {}; set device to cpu", problem.m, problem.k,
+         problem.n, type_name(problem.type), kLongestDeviceSum << kMostResidueLevels);
 }
 
 }  // namespace
@@ -63,44 +83,116 @@ bool take_residues(ProductPlan& plan, const Problem& problem) {
     const Accuracy accuracy = problem.options.accuracy;
     const bool has_word = accuracy == Accuracy::balanced || accuracy == Accuracy::fast;
     if (!is_on_device(plan) || !has_type_of_residues(plan.type) || !has_word || !has_levels_of_residues(plan) ||
-        plan.padded || std::min({plan.m, plan.k, plan.n}) < std::int64_t{1} << plan.levels.size() ||
-        residue_block_bytes(plan.k, static_cast<int>(plan.levels.size())) > kLongestDeviceSum) {
+        plan.padded || !fits_residues(plan)) {
         return false;
     }
     ProductPlan taken = plan;
     taken.arithmetic.moduli = even_moduli(plan.type, accuracy);
     taken.least_evenness = accuracy == Accuracy::balanced ? least_evenness() : 0;
-    taken.tile_m = plan.m;
-    taken.tile_k = plan.k;
-    taken.tile_n = plan.n;
-    // Smaller tiles leave multiprocessors idle, and make residues again and again.
-    constexpr std::int64_t kSmallestTile = 2048, kUnit = 768;  // rows and columns of the kernels' tiles divide it
-    const std::int64_t smallest = kSmallestTile << plan.levels.size();
-    while (device_residue_layout(taken).bytes() > problem.options.workspace_limit_bytes) {
-        // With levels residues are too dear to be made twice: in bands of rows those of B are kept.
-        std::int64_t& longer = taken.tile_m > taken.tile_n || !plan.levels.empty() ? taken.tile_m : taken.tile_n;
-        if (longer <= smallest) {
-            return false;
-        }
-        longer = std::max(smallest, round_up(ceil_div(longer, 2), kUnit));
+    if (!fit_tiles(taken, problem.options.workspace_limit_bytes)) {
+        return false;
     }
     plan = std::move(taken);
     return true;
 }
 
+bool fit_tiles(ProductPlan& plan, std::int64_t bytes) {
+    // Smaller tiles leave multiprocessors idle, and make residues again and again.
+    constexpr std::int64_t kSmallestTile = 2048, kUnit = 768;  // rows and columns of the kernels' tiles divide it
+    const std::int64_t smallest = kSmallestTile << plan.levels.size();
+    ProductPlan tiled = plan;
+    tiled.tile_m = plan.m;
+    tiled.tile_k = plan.k;
+    tiled.tile_n = plan.n;
+    while (device_residue_layout(tiled).bytes() > bytes) {
+        // With levels residues are too dear to be made twice: in bands of rows those of B are kept.
+        std::int64_t& longer = tiled.tile_m > tiled.tile_n || !plan.levels.empty() ? tiled.tile_m : tiled.tile_n;
+        if (longer <= smallest) {
+            return false;
+        }
+        longer = std::max(smallest, round_up(ceil_div(longer, 2), kUnit));
+    }
+    plan = std::move(tiled);
+    return true;
+}
+
+ProductPlan make_exact_device_plan(const Problem& problem, const Machine& machine) {
+    const Options& options = problem.options;
+    if (!has_type_of_residues(problem.type) && problem.type != Type::i64) {
+        fail(ErrorCode::usage,
+             "accuracy exact on a device is for f32 and f64, not for {}; set device to cpu, or take accuracy strict",
+             type_name(problem.type));
+    }
+    const bool other_levels = options.levels > kMostResidueLevels || (options.mode != "auto" && options.levels != 0) ||
+                              (options.levels != 0 && options.algorithm != "auto" && options.algorithm != kHalving);
+    if (other_levels || !(options.leaf == "auto" || leaf_traits(options.leaf).by_residues)) {
+        fail(
+            ErrorCode::usage,
+            "on a device products of i64, and those that are rounded once, are made by leaf {} with up to {} levels of "
+            "{} inside; leave algorithm, mode and leaf to auto",
+            kResidueLeaf, kMostResidueLevels, kHalving);
+    }
+    const int asked = options.levels, most = asked < 0 ? kMostResidueLevels : asked;
+    std::optional<ProductPlan> best;
+    std::int64_t least_bytes = 0;
+    for (int levels = most; levels >= (best ? std::max(asked, 0) : 0); --levels) {
+        ProductPlan plan;
+        plan.m = problem.m;
+        plan.k = problem.k;
+        plan.n = problem.n;
+        plan.type = problem.type;
+        plan.backend = backend_of(options.device);
+        plan.threads = problem.threads;
+        plan.accumulate = options.accumulate;
+        plan.levels.assign(static_cast<std::size_t>(levels), {kHalving, LevelMode::parallel, ""});
+        plan.leaf = plan.fringe_leaf = kResidueLeaf;
+        plan.arithmetic.moduli = is_integer(plan.type) ? integer_moduli(plan.k) : kMostModuli;
+        const bool is_empty = std::min({plan.m, plan.k, plan.n}) == 0 && levels == 0;
+        if (!is_empty && !fits_residues(plan)) {
+            continue;
+        }
+        if (!fit_tiles(plan, options.workspace_limit_bytes)) {
+            plan.tile_m = std::min<std::int64_t>(plan.m, 2048);
+            plan.tile_k = plan.k;
+            plan.tile_n = std::min<std::int64_t>(plan.n, 2048);
+            least_bytes = device_residue_layout(plan).bytes();
+            continue;
+        }
+        normalize_plan(plan);
+        plan.workspace_bytes = device_residue_layout(plan).bytes();
+        plan.predicted_s = predict_seconds(plan, machine);
+        plan.error_bound = error_bound(plan);
+        if (!best || plan.predicted_s < best->predicted_s) {
+            best = std::move(plan);
+        }
+    }
+    if (!best && least_bytes > 0) {
+        fail(ErrorCode::resource,
+             "this product takes at least {} bytes of workspace on a device, and {} are allowed; give more, or set "
+             "device to cpu",
+             least_bytes, options.workspace_limit_bytes);
+    }
+    if (!best) {
+        refuse_exact_plan(problem);
+    }
+    return *best;
+}
+
 void check_device_residue_plan(const ProductPlan& plan) {
-    const int fewest = fewest_moduli(plan.type);
-    if (!has_type_of_residues(plan.type) || !leaf_traits(plan.leaf).by_residues || !has_levels_of_residues(plan) ||
-        plan.padded || plan.core_m != plan.m || plan.core_k != plan.k || plan.core_n != plan.n ||
-        plan.arithmetic.moduli < fewest || plan.arithmetic.moduli >= fewest + kModuliChoices) {
+    const int fewest = is_integer(plan.type) ? integer_moduli(plan.k) : fewest_moduli(plan.type);
+    if (!(has_type_of_residues(plan.type) || plan.type == Type::i64) || !leaf_traits(plan.leaf).by_residues ||
+        !has_levels_of_residues(plan) || plan.padded || plan.core_m != plan.m || plan.core_k != plan.k ||
+        plan.core_n != plan.n || plan.arithmetic.moduli < fewest || plan.arithmetic.moduli > kMostModuli ||
+        (rounds_once(plan) && plan.least_evenness != 0)) {
         fail(ErrorCode::input,
-             "plans by residues on a device are for f32 with {} to {} moduli and f64 with {} to {}, with up to {} "
-             "levels "
-             "of {}",
-             kFewestModuliOfF32, kFewestModuliOfF32 + kModuliChoices - 1, kFewestModuliOfF64, kMostDeviceModuli,
+             "plans by residues on a device are for f32 with {} to {} moduli, f64 with {} to {} and i64 with {} or "
+             "more for this k, with up to {} levels of {}",
+             kFewestModuliOfF32, kMostModuli, kFewestModuliOfF64, kMostModuli, integer_moduli(plan.k),
              kMostResidueLevels, kHalving);
     }
-    const auto fits = [](std::int64_t tile, std::int64_t most) { return tile >= 1 && tile <= most; };
+    const auto fits = [](std::int64_t tile, std::int64_t most) {
+        return tile >= std::min<std::int64_t>(most, 1) && tile <= most;
+    };
     const std::int64_t blocks = std::int64_t{1} << plan.levels.size();
     if (!fits(plan.tile_m, plan.m) || !fits(plan.tile_n, plan.n) || plan.tile_k != plan.k ||
         residue_block_bytes(plan.k, static_cast<int>(plan.levels.size())) > kLongestDeviceSum) {

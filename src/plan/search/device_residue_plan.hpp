@@ -1,8 +1,9 @@
-// Plans by residues on a device: f32 and f64, `balanced` and `fast`. Rows of A and columns of B become integers of so
-// many bits that their rounding shows less than a classical product's, and C is made in tiles where the bytes of all of
-// it do not fit the workspace.
+// Plans by residues on a device. f32 and f64, `balanced` and `fast`: rows of A and columns of B become integers of so
+// many bits that their rounding shows less than a classical product's. `exact`, and i64: nothing is rounded on the way.
+// C is made in tiles where the bytes of all of it do not fit the workspace.
 #pragma once
 
+#include "plan/model/machine.hpp"
 #include "plan/model/plan.hpp"
 #include "plan/model/problem.hpp"
 
@@ -25,5 +26,12 @@ inline constexpr int kMostResidueLevels = 2;
 /// type, its levels, its sizes, its accuracy or the workspace.
 bool take_residues(ProductPlan& plan, const Problem& problem);
 void check_device_residue_plan(const ProductPlan& plan);
+/// Gives a plan the largest tiles with which it takes no more than so many bytes. False, and it is as it was: none do.
+bool fit_tiles(ProductPlan& plan, std::int64_t bytes);
+
+/// The plan of a product that rounds nothing on the way: f32 and f64, rounded once, and i64. With the levels asked for,
+/// as far as they fit, or the best ones. Throws Error(usage) for other types and wishes, and Error(resource) where the
+/// workspace is too small.
+ProductPlan make_exact_device_plan(const Problem& problem, const Machine& machine);
 
 }  // namespace heptad

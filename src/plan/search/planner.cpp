@@ -404,7 +404,8 @@ ProductPlan make_plan(const Problem& problem, const Machine& machine, const Plan
         fail(ErrorCode::internal, "products of {} are planned as the real ones they are made of",
              type_name(problem.type));
     }
-    if (problem.options.accuracy == Accuracy::exact && is_float(problem.type)) {
+    const bool only_by_residues = problem.type == Type::i64 && backend_traits(problem).is_device;
+    if ((problem.options.accuracy == Accuracy::exact && is_float(problem.type)) || only_by_residues) {
         return make_residue_plan(problem, machine);
     }
     ProductPlan best = best_plan(problem, machine, limits);

@@ -147,7 +147,7 @@ bool takes_bytes(const Problem& problem) {
 
 ProductPlan make_residue_plan(const Problem& problem, const Machine& machine) {
     if (backend_traits(problem).is_device) {
-        refuse_exact(problem.options.accuracy, problem.type, "on a device");
+        return make_exact_device_plan(problem, machine);
     }
     const auto fits = [&](const ProductPlan& plan) {
         return plan.workspace_bytes <= problem.options.workspace_limit_bytes;

@@ -234,6 +234,9 @@ void check_transfer_plan(const ProductPlan& plan) {
         !is_on_device(plan)) {
         refuse("transfers are beside the products of a device, and blocks serve again");
     }
+    if (rounds_once(plan)) {
+        refuse("what is rounded once, and i64, is made in one step");
+    }
     check_transfer_cut(problem.size, problem.type, *plan.transfers);
     const bool sums = !plan.transfers->algorithm.empty() || plan.transfers->depths.size() > 1;
     if (sums && (plan.accumulate || problem.result_bytes < 4)) {

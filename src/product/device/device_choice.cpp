@@ -1,5 +1,7 @@
 #include "product/device/device_choice.hpp"
 
+#include <limits>
+
 #include "base/error.hpp"
 #include "base/shared_state.hpp"
 #include "base/types.hpp"
@@ -26,6 +28,21 @@ bool is_short_for_devices(std::int64_t m, std::int64_t k, std::int64_t n) {
 
 bool runs_on_devices(Type type) {
     return !cuda::device_leaves(type).empty();
+}
+
+/// Where the product is to be rounded once: do devices do that?
+bool may_round_once(Type type, const Options& options) {
+    return options.accuracy != Accuracy::exact || !is_float(type) || type == Type::f32 || type == Type::f64;
+}
+
+/// Infinity where it refuses: for its memory, or the length of sums.
+double seconds_on_device(const ProblemSize& size, Type type, Type result_type, const Options& options,
+                         const ProductContext& context) {
+    try {
+        return predicted_from_host_s(size, type, result_type, options.accumulate, options, context);
+    } catch (const Error&) {
+        return std::numeric_limits<double>::infinity();
+    }
 }
 
 }  // namespace
@@ -61,7 +78,7 @@ std::optional<std::string> device_of_matrices(const std::string& asked, const Co
 std::string device_that_pays(const ProblemSize& size, Type type, Type result_type, const Options& options,
                              const ProductContext& context) {
     const bool is_free = options.algorithm == "auto" && options.levels < 0 && options.mode == "auto" &&
-                         options.leaf == "auto" && !(options.accuracy == Accuracy::exact && is_float(type));
+                         options.leaf == "auto" && may_round_once(type, options);
     // The child of a fork cannot use a driver that its parent has started.
     if (options.device != "auto" || !is_free || is_short_for_devices(size.m, size.k, size.n) ||
         !runs_on_devices(type) || context.workspace_bytes >= 0 || process_generation() > 0) {
@@ -73,7 +90,7 @@ std::string device_that_pays(const ProblemSize& size, Type type, Type result_typ
     }
     Options there = options;
     there.device = "cuda";
-    const double device_s = predicted_from_host_s(size, type, result_type, options.accumulate, there, context);
+    const double device_s = seconds_on_device(size, type, result_type, there, context);
     return device_s + kStart_s < processor_s ? there.device : options.device;
 }
 

@@ -58,7 +58,9 @@ constinit PlanCache<KeptTransfers, 64> plan_cache;
 
 TransferDecision plan_host_operands(const ProblemSize& size, Type type, Type result_type, bool adds,
                                     const Options& options, const ProductContext& context) {
-    if (multiplications(size) < kWorthCutting) {
+    // Rounded once is what one step makes, and what it refuses leaves C as it was; sums of i64 are made nowhere else.
+    const bool in_one_step = type == Type::i64 || (options.accuracy == Accuracy::exact && is_float(type));
+    if (in_one_step || multiplications(size) < kWorthCutting) {
         return undivided_plan(size, type, options);
     }
     TransferProblem problem = transfer_problem(size, type, result_type, adds);

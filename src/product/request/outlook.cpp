@@ -36,6 +36,10 @@ bool takes_outer_levels_for_even_data(const RequestPlan& plan) {
 void look_at_library(RequestPlan& plan, const ProductContext& context) {
     const auto& [m, k, n] = plan.size;
     const Options options = classical(plan.options);
+    const bool on_device = plan.device >= 0 || is_device_product(options.device);
+    if (on_device && plan.type == Type::i64) {  // no library has it there
+        return;
+    }
     ProductPlan library;
     if (std::holds_alternative<HostDecision>(plan.decided)) {
         try {
@@ -43,7 +47,7 @@ void look_at_library(RequestPlan& plan, const ProductContext& context) {
         } catch (const Error&) {  // no such cut fits
             return;
         }
-    } else if (plan.device >= 0 || is_device_product(options.device)) {
+    } else if (on_device) {
         library = plan_device_product(m, k, n, plan.type, options, context);
         if (std::holds_alternative<TransferDecision>(plan.decided)) {
             library.predicted_s =

@@ -3,14 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
+#include <optional>
 #include <vector>
 
 #include "base/device_layout.hpp"
 #include "base/size.hpp"
+#include "plan/predict/error_bound.hpp"
 #include "plan/search/device_residue_plan.hpp"
 #include "run/dense/arena.hpp"
 #include "run/dense/level_runner.hpp"
+#include "run/residue/exact_operands.hpp"
 
 namespace heptad {
 namespace {
@@ -27,88 +29,151 @@ ResiduePlanes planes_in(void* memory, std::int64_t lines, std::int64_t elements,
     return {memory, own_lines, line_bytes, own_lines * line_bytes, levels};
 }
 
+/// A product on its way. Entries of C that lie side by side are made side by side: C by columns is its transpose by
+/// rows.
+class DeviceResidues {
+public:
+    DeviceResidues(const ProductPlan& plan, Backend& backend, const Product& product, void* workspace,
+                   const RunHooks& hooks)
+        : plan_(plan),
+          backend_(backend),
+          kernels_(*backend.residue_kernels()),
+          product_(product),
+          hooks_(hooks),
+          by_columns_(product.c.row_stride == 1 && product.c.col_stride != 1),
+          left_(by_columns_ ? transposed(product.b) : product.a),
+          right_(by_columns_ ? transposed(product.a) : product.b),
+          result_(by_columns_ ? transposed(product.c) : product.c),
+          arena_(workspace, plan.workspace_bytes) {
+        const DeviceResidueLayout layout = device_residue_layout(plan);
+        backend.begin_product(arena_.take(layout.guard), layout.guard);
+        notes_ = arena_.take(layout.notes);
+    }
+
+    RunReport run_rounded() {
+        DeferredGuard& guard = *backend_.deferred_guard();
+        const ResidueKernels::Choice choice{plan_.arithmetic.moduli, most_moduli(plan_), plan_.least_evenness};
+        GuardLimits limits = finite_limits();
+        limits.least_evenness = limits.even_enough = choice.least_with_most();
+        limits.may_scale = plan_.least_evenness > 0;
+        guard.start(limits, left_.rows, left_.cols, right_.cols);
+        kernels_.measure(left_, right_, choice, notes_);
+        make_tiles(plan_, true);
+        guard.answer_if_unsafe(product_);
+        guard.finish();
+        return report();
+    }
+
+    RunReport run_exactly() {
+        using Norms = ResidueKernels::Norms;
+        std::optional<Norms> norms = Norms{};
+        ProductPlan taken = plan_;
+        int count = 0;
+        if (product_.alpha != 0 && left_.cols > 0) {  // otherwise neither is looked at
+            norms = kernels_.measure_exactly(left_, right_, notes_);
+            const bool is_zero = norms && (norms->a == 0 || norms->b == 0);
+            count = is_zero ? 0 : norms ? moduli_of(*norms) : plan_.arithmetic.moduli;
+        }
+        kernels_.take_moduli(count, norms);
+        if (norms && count > 0) {  // fewer than there is memory for: larger tiles
+            taken.arithmetic.moduli = count;
+            fit_tiles(taken, plan_.workspace_bytes);
+        }
+        make_tiles(taken, count > 0);
+        return report();
+    }
+
+private:
+    int moduli_of(const ResidueKernels::Norms& norms) const {
+        const auto& [left, right] = norms;
+        return moduli_within(by_columns_ ? right : left, by_columns_ ? left : right, plan_.arithmetic.moduli);
+    }
+
+    RunReport report() const {
+        finish_product(hooks_);
+        RunReport report;
+        report.workspace_used_bytes = arena_.most_used_bytes();
+        return report;
+    }
+
+    /// `multiplies`: there are residues to be multiplied.
+    void make_tiles(const ProductPlan& plan, bool multiplies) {
+        const DeviceResidueLayout layout = device_residue_layout(plan);
+        const auto levels = static_cast<int>(plan.levels.size());
+        const std::int64_t tile_rows = std::max<std::int64_t>(by_columns_ ? plan.tile_n : plan.tile_m, 1);
+        const std::int64_t tile_cols = std::max<std::int64_t>(by_columns_ ? plan.tile_m : plan.tile_n, 1);
+        void* const of_left = arena_.take(by_columns_ ? layout.b : layout.a);
+        void* const of_right = arena_.take(by_columns_ ? layout.a : layout.b);
+        void* const of_result = arena_.take(layout.c);
+        const std::int64_t row_tiles = ceil_div(result_.rows, tile_rows), col_tiles = ceil_div(result_.cols, tile_cols);
+        using Block = ResidueKernels::Block;
+        const auto of_rows = [&](std::int64_t row) {
+            const std::int64_t rows = std::min(tile_rows, result_.rows - row);
+            return Block{0, block(left_, row, 0, rows, left_.cols), row, planes_in(of_left, rows, left_.cols, levels)};
+        };
+        const auto of_cols = [&](std::int64_t col) {
+            const std::int64_t cols = std::min(tile_cols, result_.cols - col);
+            return Block{1, block(right_, 0, col, right_.rows, cols), col,
+                         planes_in(of_right, cols, right_.rows, levels)};
+        };
+        ProgressMeter meter(hooks_, static_cast<double>(row_tiles * col_tiles));
+        for (std::int64_t row = 0; row < result_.rows; row += tile_rows) {
+            for (std::int64_t col = 0; col < result_.cols; col += tile_cols) {
+                meter.check_cancelled();
+                const Block rows = of_rows(row), cols = of_cols(col);
+                std::vector<Block> needed;
+                if (col == 0) {
+                    needed.push_back(rows);
+                }
+                if (row == 0 || col_tiles > 1) {
+                    needed.push_back(cols);
+                }
+                if (!needed.empty() && multiplies) {
+                    kernels_.convert(needed);
+                }
+                const View tile = block(result_, row, col, rows.block.rows, cols.block.cols);
+                const ResiduePlanes planes = planes_in(of_result, tile.rows, tile.cols, levels);
+                if (multiplies) {
+                    kernels_.multiply_planes(rows.to, cols.to, planes);
+                }
+                kernels_.rebuild(planes, product_.alpha, product_.beta, tile, row, col);
+                meter.advance(1);
+            }
+        }
+    }
+
+    const ProductPlan& plan_;
+    Backend& backend_;
+    ResidueKernels& kernels_;
+    const Product& product_;
+    const RunHooks& hooks_;
+    const bool by_columns_;
+    const ConstView left_, right_;
+    const View result_;
+    Arena arena_;
+    void* notes_ = nullptr;
+};
+
 }  // namespace
 
 RunReport run_residues_on_device(const ProductPlan& plan, Backend& backend, double alpha, const ConstView& a,
                                  const ConstView& b, double beta, const View& c, void* workspace,
                                  const RunHooks& hooks) {
-    RunReport report;
     if (c.rows == 0 || c.cols == 0) {
-        return report;
+        return {};
     }
     start_product(hooks);
     const Product product{alpha, a, b, beta, c};
+    if (rounds_once(plan)) {
+        return DeviceResidues(plan, backend, product, workspace, hooks).run_exactly();
+    }
     if (alpha == 0 || a.cols == 0 || !std::isfinite(alpha)) {
         backend.begin_product(workspace, 0);
         backend.multiply({&product, 1}, plan.fringe_leaf);
         finish_product(hooks);
-        return report;
+        return {};
     }
-    // Entries of C that lie side by side are made side by side: C by columns is its transpose by rows.
-    ConstView left = a, right = b;
-    View result = c;
-    std::int64_t tile_rows = plan.tile_m, tile_cols = plan.tile_n;
-    const bool by_columns = c.row_stride == 1 && c.col_stride != 1;
-    if (by_columns) {
-        left = transposed(b);
-        right = transposed(a);
-        result = transposed(c);
-        std::swap(tile_rows, tile_cols);
-    }
-    const auto levels = static_cast<int>(plan.levels.size());
-    const DeviceResidueLayout layout = device_residue_layout(plan);
-    Arena arena(workspace, plan.workspace_bytes);
-    backend.begin_product(arena.take(layout.guard), layout.guard);
-    void* const notes = arena.take(layout.notes);
-    void* const of_left = arena.take(by_columns ? layout.b : layout.a);
-    void* const of_right = arena.take(by_columns ? layout.a : layout.b);
-    void* const of_result = arena.take(layout.c);
-
-    DeferredGuard& guard = *backend.deferred_guard();
-    ResidueKernels& kernels = *backend.residue_kernels();
-    const ResidueKernels::Choice choice{plan.arithmetic.moduli, most_moduli(plan), plan.least_evenness};
-    GuardLimits limits = finite_limits();
-    limits.least_evenness = limits.even_enough = choice.least_with_most();
-    limits.may_scale = plan.least_evenness > 0;
-    guard.start(limits, left.rows, left.cols, right.cols);
-    kernels.measure(left, right, choice, notes);
-    const std::int64_t row_tiles = ceil_div(result.rows, tile_rows), col_tiles = ceil_div(result.cols, tile_cols);
-    using Block = ResidueKernels::Block;
-    const auto of_rows = [&](std::int64_t row) {
-        const std::int64_t rows = std::min(tile_rows, result.rows - row);
-        return Block{0, block(left, row, 0, rows, left.cols), row, planes_in(of_left, rows, left.cols, levels)};
-    };
-    const auto of_cols = [&](std::int64_t col) {
-        const std::int64_t cols = std::min(tile_cols, result.cols - col);
-        return Block{1, block(right, 0, col, right.rows, cols), col, planes_in(of_right, cols, right.rows, levels)};
-    };
-    ProgressMeter meter(hooks, static_cast<double>(row_tiles * col_tiles));
-    for (std::int64_t row = 0; row < result.rows; row += tile_rows) {
-        for (std::int64_t col = 0; col < result.cols; col += tile_cols) {
-            meter.check_cancelled();
-            const Block rows = of_rows(row), cols = of_cols(col);
-            std::vector<Block> needed;
-            if (col == 0) {
-                needed.push_back(rows);
-            }
-            if (row == 0 || col_tiles > 1) {
-                needed.push_back(cols);
-            }
-            if (!needed.empty()) {
-                kernels.convert(needed);
-            }
-            const View tile = block(result, row, col, rows.block.rows, cols.block.cols);
-            const ResiduePlanes planes = planes_in(of_result, tile.rows, tile.cols, levels);
-            kernels.multiply_planes(rows.to, cols.to, planes);
-            kernels.rebuild(planes, alpha, beta, tile, row, col);
-            meter.advance(1);
-        }
-    }
-    guard.answer_if_unsafe(product);
-    guard.finish();
-    finish_product(hooks);
-    report.workspace_used_bytes = arena.most_used_bytes();
-    return report;
+    return DeviceResidues(plan, backend, product, workspace, hooks).run_rounded();
 }
 
 }  // namespace heptad

@@ -32,12 +32,16 @@ int ExactOperands::moduli_of(const ProductPlan& plan, std::int64_t row, std::int
     if (!std::isfinite(of_a + of_b)) {
         return 0;
     }
+    return moduli_within(of_a, of_b, plan.arithmetic.moduli);
+}
+
+int moduli_within(double of_a, double of_b, int most) {
     const int count = moduli_for(of_a + of_b);
-    if (count > plan.arithmetic.moduli) {
+    if (count > most) {
         fail(ErrorCode::input,
              "an exact product of these matrices takes {:.0f} bits: rows of A span up to {:.0f} and columns of B "
              "up to {:.0f}; there are {:.0f}. Take accuracy strict",
-             of_a + of_b, of_a, of_b, log2_of_moduli(plan.arithmetic.moduli) - 2);
+             of_a + of_b, of_a, of_b, log2_of_moduli(most) - 2);
     }
     return count;
 }

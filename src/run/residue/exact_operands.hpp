@@ -21,6 +21,9 @@ public:
     IntegerLines rows, cols;
 };
 
+/// How many moduli products of lines with such norms take (log2). Throws Error(input) where they are more than `most`.
+int moduli_within(double of_a, double of_b, int most);
+
 /// The largest of `count` norms from `first` on, as far as there are any.
 double largest_norm(const IntegerLines& lines, std::int64_t first, std::int64_t count);
 

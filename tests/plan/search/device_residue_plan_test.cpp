@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "base/device_layout.hpp"
 #include "base/error.hpp"
@@ -59,7 +60,7 @@ TEST(device_residue_plan, is_for_words_that_allow_it) {
     EXPECT_EQ(plan(Accuracy::fast).arithmetic.moduli, 6);
     EXPECT_EQ(most_moduli(plan(Accuracy::fast)), 6);
     EXPECT_FALSE(is_by_residues(plan(Accuracy::strict)));
-    EXPECT_THROW(plan(Accuracy::exact), Error);
+    EXPECT_EQ(plan(Accuracy::exact).arithmetic.moduli, kMostModuli);
     Problem asked = problem(8192, 8192, 8192, Type::f32);
     asked.options.levels = 0;
     EXPECT_FALSE(is_by_residues(make_plan(asked, machine(), device_limits())));
@@ -114,6 +115,66 @@ TEST(device_residue_plan, reads_as_it_prints_and_is_checked) {
         is_refused([](ProductPlan& x) { x.type = Type::bf16; });
         is_refused([](ProductPlan& x) { x.levels.push_back({"winograd", LevelMode::parallel, ""}); });
         is_refused([](ProductPlan& x) { x.error_bound /= 2; });
+    }
+}
+
+TEST(device_residue_plan, rounds_once_where_exact_is_asked_for) {
+    for (const Type type : {Type::f32, Type::f64, Type::i64}) {
+        for (const int levels : {-1, 0, 1, 2}) {
+            Problem asked = problem(9000, 8100, 9001, type, Accuracy::exact);
+            asked.options.levels = levels;
+            const ProductPlan plan = make_plan(asked, machine(), device_limits());
+            EXPECT_TRUE(rounds_once(plan));
+            EXPECT_EQ(plan.arithmetic.moduli, type == Type::i64 ? 18 : 24);
+            EXPECT_TRUE(levels < 0 || plan.levels.size() == static_cast<std::size_t>(levels));
+            EXPECT_EQ(parse_plan(to_string(plan)), plan);
+            EXPECT_NO_THROW(check_plan(plan));
+            EXPECT_EQ(plan.error_bound, type == Type::i64 ? 0 : 8100 * (type == Type::f32 ? 0x1p-24 : 0x1p-53));
+            EXPECT_EQ(promised_error(plan, 1, true).over, type == Type::i64 ? BoundOver::nothing : BoundOver::result);
+            const ProductPlan fast = make_plan(problem(9000, 8100, 9001, Type::f64), machine(), device_limits());
+            EXPECT_GT(plan.predicted_s, fast.predicted_s / 3);
+            EXPECT_LT(plan.predicted_s, fast.predicted_s * 3);
+            asked.options.workspace_limit_bytes = plan.workspace_bytes / 3;
+            const ProductPlan tiled = make_plan(asked, machine(), device_limits());
+            EXPECT_LE(tiled.workspace_bytes, asked.options.workspace_limit_bytes);
+            EXPECT_NO_THROW(check_plan(tiled));
+        }
+    }
+}
+
+TEST(device_residue_plan, i64_has_residues_for_every_word_and_as_many_as_k_takes) {
+    for (const auto& [k, moduli] : {std::pair{1, 17}, {65536, 19}, {100000, 19}}) {
+        const ProductPlan plan = make_plan(problem(300, k, 200, Type::i64, Accuracy::fast), machine(), device_limits());
+        EXPECT_EQ(plan.arithmetic.moduli, moduli);
+        EXPECT_EQ(plan.levels.empty(), k == 1 || plan.levels.empty());
+        EXPECT_NO_THROW(check_plan(plan));
+        ProductPlan fewer = plan;
+        fewer.arithmetic.moduli -= 1;
+        fewer.workspace_bytes = device_residue_layout(fewer).bytes();
+        EXPECT_THROW(check_plan(fewer), Error);
+    }
+}
+
+TEST(device_residue_plan, refuses_what_cannot_be_rounded_once) {
+    const auto refused = [](const auto& edit) -> std::optional<ErrorCode> {
+        Problem asked = problem(3000, 3000, 3000, Type::f32, Accuracy::exact);
+        edit(asked);
+        try {
+            make_plan(asked, machine(), device_limits());
+        } catch (const Error& error) {
+            return error.code();
+        }
+        return std::nullopt;
+    };
+    EXPECT_EQ(refused([](Problem&) {}), std::nullopt);
+    EXPECT_EQ(refused([](Problem& x) { x.type = Type::bf16; }), ErrorCode::usage);
+    EXPECT_EQ(refused([](Problem& x) { x.k = 4 * kLongestDeviceSum + 1; }), ErrorCode::usage);
+    EXPECT_EQ(refused([](Problem& x) { x.options.levels = 3; }), ErrorCode::usage);
+    EXPECT_EQ(refused([](Problem& x) { x.options.algorithm = "strassen"; }), ErrorCode::usage);
+    EXPECT_EQ(refused([](Problem& x) { x.options.leaf = "cublas"; }), ErrorCode::usage);
+    EXPECT_EQ(refused([](Problem& x) { x.options.workspace_limit_bytes = 1 << 20; }), ErrorCode::resource);
+    for (std::int64_t Problem::*const side : {&Problem::m, &Problem::k, &Problem::n}) {
+        EXPECT_EQ(refused([&](Problem& x) { x.*side = 0; }), std::nullopt);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -38,6 +39,8 @@ public:
 
     bool is_safe = true;
     int products_of_planes = 0, conversions[2] = {};
+    std::optional<ResidueKernels::Norms> norms = ResidueKernels::Norms{9, 9};
+    int taken() const { return taken_; }
 
 private:
     static std::size_t checked_size(std::int64_t bytes) { return static_cast<std::size_t>(bytes); }
@@ -64,6 +67,18 @@ private:
         taken_ = is_safe ? choice.most : 0;
         a_ = a;
         b_ = b;
+    }
+    std::optional<Norms> measure_exactly(const ConstView& a, const ConstView& b, void* notes) override {
+        std::memset(notes, 0xdd, checked_size(residue_notes_bytes(a.rows, b.cols)));
+        size_ = {a.rows, a.cols, b.cols};
+        a_ = a;
+        b_ = b;
+        return norms;
+    }
+    void take_moduli(int count, const std::optional<Norms>& known) override {
+        EXPECT_EQ(known.has_value(), count == 0 || norms.has_value());
+        taken_ = count;
+        is_exact_ = true;
     }
     void convert(std::span<const Block> blocks) override {
         for (const Block& one : blocks) {
@@ -171,8 +186,8 @@ private:
     }
     void rebuild(const ResiduePlanes& from, double alpha, double beta, const View& c, std::int64_t row,
                  std::int64_t col) override {
-        EXPECT_LE(row + c.rows, size_.m);
-        EXPECT_LE(col + c.cols, size_.n);
+        EXPECT_TRUE(row + c.rows <= size_.m || taken_ == 0);
+        EXPECT_TRUE(col + c.cols <= size_.n || taken_ == 0);
         const int products = winograd_products(from.levels);
         const std::int64_t side = std::int64_t{1} << from.levels;
         const auto residue = [&](int t, std::int64_t i, std::int64_t j) {
@@ -187,11 +202,11 @@ private:
             const int x = blocks[static_cast<std::size_t>(i / from.lines * side + j / from.line_bytes)];
             return (x % p + p) % p;
         };
-        for (std::int64_t i = 0; i < c.rows && taken_ > 0; ++i) {
+        for (std::int64_t i = 0; i < c.rows && (taken_ > 0 || is_exact_); ++i) {
             for (std::int64_t j = 0; j < c.cols; ++j) {
-                const int second = residue(1, i, j);
+                const int second = taken_ == 0 ? 0 : residue(1, i, j), first = taken_ == 0 ? 0 : residue(0, i, j);
                 int value = std::numeric_limits<int>::max();  // sums here are small, so two moduli tell them
-                for (int candidate = residue(0, i, j) - 256 * 100; candidate < 256 * 100; candidate += 256) {
+                for (int candidate = first - 256 * 100; candidate < 256 * 100; candidate += 256) {
                     const bool fits = (candidate % 255 + 255) % 255 == second;
                     value = fits ? candidate : value;
                 }
@@ -205,6 +220,7 @@ private:
     ProblemSize size_;
     ConstView a_, b_;
     int taken_ = 0;
+    bool is_exact_ = false;
 };
 
 struct Operands {
@@ -277,10 +293,100 @@ TEST(device_residues, levels_inside_change_nothing) {
     }
 }
 
+ProductPlan exact_plan(std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t tile_m, std::int64_t tile_n,
+                       int levels = 0) {
+    Problem problem{m, k, n, Type::f32, 1, {}};
+    problem.options.device = "cuda";
+    problem.options.accuracy = Accuracy::exact;
+    problem.options.accumulate = true;
+    problem.options.levels = levels;
+    ProductPlan plan = make_plan(problem, Machine{});
+    EXPECT_EQ(plan.levels.size(), static_cast<std::size_t>(levels));
+    plan.tile_m = tile_m;
+    plan.tile_n = tile_n;
+    plan.workspace_bytes = device_residue_layout(plan).bytes();
+    check_plan(plan);
+    return plan;
+}
+
+TEST(device_residues, products_that_are_rounded_once_take_the_moduli_that_the_data_needs) {
+    using Norms = ResidueKernels::Norms;
+    for (const Layout layout : {Layout::rows, Layout::columns}) {
+        for (const std::optional<Norms>& norms :
+             {std::optional(Norms{9, 5}), std::optional(Norms{90, 90}), std::optional<Norms>()}) {
+            for (const int levels : {0, 1, 2}) {
+                Operands x(50, 33, 41, layout);
+                const ProductPlan plan = exact_plan(50, 33, 41, 17, 20, levels);
+                GuardedMatrix expected = x.c;
+                ReferenceBackend loops;
+                const Product product{3, x.a.view(), x.b.view(), -2, expected.view()};
+                loops.multiply({&product, 1}, "reference");
+                HostResidues backend;
+                backend.norms = norms;
+                std::vector<std::byte> workspace(static_cast<std::size_t>(plan.workspace_bytes));
+                const RunReport report =
+                    run_plan(plan, backend, 3, x.a.view(), x.b.view(), -2, x.c.view(), workspace.data());
+                EXPECT_TRUE(x.c.equals(expected)) << levels;
+                EXPECT_LE(report.workspace_used_bytes, plan.workspace_bytes);
+                EXPECT_EQ(backend.taken(), norms ? moduli_for(norms->a + norms->b) : kMostModuli);
+            }
+        }
+    }
+}
+
+TEST(device_residues, fewer_moduli_than_planned_leave_room_for_larger_tiles) {
+    Operands x(50, 33, 41, Layout::rows);
+    const ProductPlan plan = exact_plan(50, 33, 41, 25, 41);
+    HostResidues backend;
+    backend.norms = {9, 5};  // two of twenty-four
+    std::vector<std::byte> workspace(static_cast<std::size_t>(plan.workspace_bytes));
+    run_plan(plan, backend, 1, x.a.view(), x.b.view(), 0, x.c.view(), workspace.data());
+    EXPECT_EQ(backend.products_of_planes, 1);
+}
+
+TEST(device_residues, zeros_are_not_multiplied) {
+    for (const bool by_alpha : {false, true}) {
+        Operands x(50, 33, 41, Layout::rows);
+        const ProductPlan plan = exact_plan(50, 33, 41, 50, 41);
+        HostResidues backend;
+        backend.norms = {by_alpha ? 9.0 : 0.0, 300};
+        GuardedMatrix expected = x.c;
+        for (std::int64_t i = 0; i < 50; ++i) {
+            for (std::int64_t j = 0; j < 41; ++j) {
+                expected.set(i, j, 2 * expected.get(i, j));
+            }
+        }
+        std::vector<std::byte> workspace(static_cast<std::size_t>(plan.workspace_bytes));
+        run_plan(plan, backend, by_alpha ? 0 : 1, x.a.view(), x.b.view(), 2, x.c.view(), workspace.data());
+        EXPECT_TRUE(x.c.equals(expected));
+        EXPECT_EQ(backend.products_of_planes, 0);
+    }
+}
+
+TEST(device_residues, data_beyond_the_moduli_is_refused_and_c_is_as_it_was) {
+    for (const Layout layout : {Layout::rows, Layout::columns}) {
+        Operands x(50, 33, 41, layout);
+        const ProductPlan plan = exact_plan(50, 33, 41, 50, 41);
+        HostResidues backend;
+        backend.norms = layout == Layout::rows ? ResidueKernels::Norms{150, 40} : ResidueKernels::Norms{40, 150};
+        const GuardedMatrix before = x.c;
+        std::vector<std::byte> workspace(static_cast<std::size_t>(plan.workspace_bytes));
+        try {
+            run_plan(plan, backend, 1, x.a.view(), x.b.view(), 0, x.c.view(), workspace.data());
+            FAIL() << "was not refused";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::input);
+            EXPECT_NE(std::string(error.what()).find("takes 190 bits: rows of A span up to 150"), std::string::npos)
+                << error.what();
+        }
+        EXPECT_TRUE(x.c.equals_byte_for_byte(before));
+    }
+}
+
 /// What ByteRemainder (kernels/cuda/residue/residue_levels.cuh) does in f16: a reciprocal of eleven bits, a quotient
 /// rounded to an integer, ties to even, and a remainder that f16 holds.
 TEST(device_residues, sums_of_sixteen_bytes_are_reduced_to_bytes_in_f16) {
-    for (int t = 0; t < kMostDeviceModuli; ++t) {
+    for (int t = 0; t < kMostModuli; ++t) {
         const int p = kModuli[static_cast<std::size_t>(t)];
         const double reciprocal = to_float(to_f16(static_cast<float>(1.0 / p)));
         for (int x = -16 * 128; x <= 16 * 128; ++x) {

@@ -86,6 +86,7 @@ void CudaBackend::begin_product(void* reserved, std::int64_t bytes) {
     state_->reserved_bytes = bytes;
     state_->guarded = state_->words_are_fresh = state_->is_result_judged = false;
     state_->judged = {};
+    state_->residues = {};
     state_->guard_memory = DeviceMemory();
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -70,10 +71,15 @@ private:
     void answer_if_unsafe(const Product& product) override;
     void finish() override;
     void measure(const ConstView& a, const ConstView& b, const Choice& choice, void* notes) override;
+    std::optional<Norms> measure_exactly(const ConstView& a, const ConstView& b, void* notes) override;
+    void take_moduli(int count, const std::optional<Norms>& norms) override;
     void convert(std::span<const Block> blocks) override;
     void multiply_planes(const ResiduePlanes& a, const ResiduePlanes& b, const ResiduePlanes& c) override;
     void rebuild(const ResiduePlanes& from, double alpha, double beta, const View& c, std::int64_t row,
                  std::int64_t col) override;
+    void convert_exactly(std::span<const Block> blocks);
+    void rebuild_exactly(const ResiduePlanes& from, double alpha, double beta, const View& c, std::int64_t row,
+                         std::int64_t col);
 
     struct State;
     std::unique_ptr<State> state_;

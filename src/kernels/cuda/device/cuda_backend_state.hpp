@@ -10,6 +10,7 @@
 #include "kernels/cuda/device/cuda_kernels.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/device/status.hpp"
+#include "kernels/cuda/residue/exact_launches.hpp"
 #include "kernels/cuda/residue/residue_launches.hpp"
 #include "kernels/cuda/vendor/batched_product.hpp"
 #include "kernels/cuda/vendor/cublas_library.hpp"
@@ -90,6 +91,10 @@ struct CudaBackend::State {
     struct Residues {
         ResidueChoice choice;
         ResidueLines lines[2];  // all rows of A, all columns of B
+        /// Where nothing is rounded on the way.
+        bool is_exact = false, has_norms = false;
+        ExactElement element = ExactElement::f32;
+        int pieces = 0;
     } residues;
 
     bool is_captured() const {

@@ -16,6 +16,7 @@ std::vector<std::string> device_leaves(Type type) {
         case Type::i32:
             return {kLimbLeaf, "heptad"};
         case Type::i64:
+            return {kResidueLeaf};
         case Type::c64:
         case Type::c128:
         case Type::gf2:

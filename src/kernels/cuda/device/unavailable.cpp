@@ -158,6 +158,10 @@ void* CudaBackend::stream() const {
 }
 void CudaBackend::start(const GuardLimits&, std::int64_t, std::int64_t, std::int64_t) {}
 void CudaBackend::measure(const ConstView&, const ConstView&, const Choice&, void*) {}
+std::optional<ResidueKernels::Norms> CudaBackend::measure_exactly(const ConstView&, const ConstView&, void*) {
+    refuse();
+}
+void CudaBackend::take_moduli(int, const std::optional<Norms>&) {}
 void CudaBackend::convert(std::span<const Block>) {}
 void CudaBackend::multiply_planes(const ResiduePlanes&, const ResiduePlanes&, const ResiduePlanes&) {}
 void CudaBackend::rebuild(const ResiduePlanes&, double, double, const View&, std::int64_t, std::int64_t) {}

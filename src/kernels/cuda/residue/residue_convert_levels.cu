@@ -3,23 +3,15 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "kernels/cuda/residue/residue_levels.cuh"
+#include "kernels/cuda/residue/residue_sums.cuh"
 
 namespace heptad::cuda {
 namespace {
-
-constexpr int kThreads = 256, kEach = 4;
-constexpr int kTileLines = 16, kTileDepth = 64;  // of each block
-static_assert(kTileLines * kTileDepth == kThreads * kEach);
 
 struct ConvertLevelsArguments {
     ResidueConvert launch;
     ModulusConstants constants;
 };
-
-/// Numbers as they wait for their residues: integers in bytes, or f32 that is to be rounded.
-template <class Kept>
-using Tile = Kept[kTileLines][kTileDepth + 4];
 
 /// The numbers of one block's tile times their powers of two: integers but for the rounding. What f32 has no room for
 /// is far below one half.
@@ -54,58 +46,6 @@ __device__ __forceinline__ void load_tile(const ResidueLines& from, bool has_pow
                 tile[line][p] = LongInteger::bytes_of(scaled);
             } else {
                 tile[line][p] = static_cast<float>(scaled);
-            }
-        }
-    }
-}
-
-/// Of four neighbours in every block, the residues of all sums.
-template <bool OfB, int Levels, class Integer, class Kept>
-__device__ __forceinline__ void store_sums(const Tile<Kept>* tiles, int line, int depth, int taken,
-                                           const ModulusConstants& constants, std::uint8_t* to,
-                                           std::int64_t plane_bytes) {
-    constexpr int kSide = kSideBlocks<Levels>;
-    for (int t = 0; t < taken; ++t) {
-        Four blocks[kBlocks<Levels>];
-#pragma unroll
-        for (int block = 0; block < kBlocks<Levels>; ++block) {
-            // Lines of B are its columns: the block below another is beside it here.
-            const int place = OfB ? block % kSide * kSide + block / kSide : block;
-            alignas(16) Kept numbers[kEach];
-#pragma unroll
-            for (int v = 0; v < static_cast<int>(sizeof(numbers)) / 16; ++v) {
-                reinterpret_cast<uint4*>(numbers)[v] = reinterpret_cast<const uint4*>(&tiles[place][line][depth])[v];
-            }
-            unsigned bytes[kEach];
-#pragma unroll
-            for (int e = 0; e < kEach; ++e) {
-                using Given = std::conditional_t<std::is_same_v<Kept, float>, double, Kept>;
-                bytes[e] = Integer(static_cast<Given>(numbers[e])).modulo(constants, t);
-            }
-            blocks[block] = four_of_bytes(lowest_bytes(bytes) ^ 0x80808080U);
-        }
-        const ByteRemainder remainder(constants, t);
-        const auto store = [&](const Four(&sums)[kWinogradProducts], bool of_blocks) {
-#pragma unroll
-            for (int r = 0; r < kWinogradProducts; ++r) {
-                *reinterpret_cast<unsigned*>(to) =
-                    of_blocks && is_one_block(OfB, r) ? ByteRemainder::as_it_is(sums[r]) : remainder.of(sums[r]);
-                to += plane_bytes;
-            }
-        };
-        if constexpr (Levels == 1) {
-            Four sums[kWinogradProducts];
-            winograd_sums<OfB>(blocks[0], blocks[1], blocks[2], blocks[3], sums);
-            store(sums, true);
-        } else {
-            FourBlocks<Four> outer[kWinogradProducts];
-            winograd_sums<OfB>(block_of_blocks<Levels>(blocks, 0, 0), block_of_blocks<Levels>(blocks, 0, 1),
-                               block_of_blocks<Levels>(blocks, 1, 0), block_of_blocks<Levels>(blocks, 1, 1), outer);
-#pragma unroll
-            for (int r = 0; r < kWinogradProducts; ++r) {
-                Four sums[kWinogradProducts];
-                winograd_sums<OfB>(outer[r].block[0], outer[r].block[1], outer[r].block[2], outer[r].block[3], sums);
-                store(sums, is_one_block(OfB, r));
             }
         }
     }

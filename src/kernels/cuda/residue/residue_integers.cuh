@@ -8,8 +8,8 @@ namespace heptad::cuda {
 namespace {
 
 struct ModulusConstants {
-    int powers[kMostDeviceModuli][2];  // of 256, modulo each, in bytes
-    float modulus[kMostDeviceModuli], reciprocal[kMostDeviceModuli];
+    int powers[kMostModuli][2];  // of 256, modulo each, in bytes
+    float modulus[kMostModuli], reciprocal[kMostModuli];
 };
 
 /// 2^exponent as a product of two numbers that a float has.
@@ -79,7 +79,7 @@ __device__ __forceinline__ unsigned lowest_bytes(const unsigned (&x)[4]) {
 
 inline ModulusConstants modulus_constants() {
     ModulusConstants constants{};
-    for (int t = 0; t < kMostDeviceModuli; ++t) {
+    for (int t = 0; t < kMostModuli; ++t) {
         const int p = kModuli[static_cast<std::size_t>(t)];
         int power = 1;
         for (int i = 0; i < 8; ++i) {

@@ -91,8 +91,8 @@ constexpr ByteModulus byte_modulus(int modulus) {
     const auto p = static_cast<std::uint32_t>(modulus);
     return {p, ((1U << 30) + p - 1) / p * p, static_cast<std::uint32_t>((std::uint64_t{1} << 39) / p)};
 }
-constexpr std::array<ByteModulus, kMostDeviceModuli> byte_moduli() {
-    std::array<ByteModulus, kMostDeviceModuli> all{};
+constexpr std::array<ByteModulus, kMostModuli> byte_moduli() {
+    std::array<ByteModulus, kMostModuli> all{};
     for (std::size_t t = 0; t < all.size(); ++t) {
         all[t] = byte_modulus(kModuli[t]);
     }

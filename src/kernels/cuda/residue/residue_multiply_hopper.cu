@@ -16,7 +16,7 @@ struct ResidueLeaf {
         int narrow_cols;  // of a block of those that make the last columns; 0: none are left
         int steps;
         int products;  // of each modulus
-        ByteModulus moduli[kMostDeviceModuli];
+        ByteModulus moduli[kMostModuli];
     };
     static constexpr bool stores_row_blocks = true, has_narrow_tiles = true;
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)

@@ -16,7 +16,7 @@ struct MmaArguments {
     BytePlanes a, b, c;
     ResidueChoice choice;
     int products;  // of each modulus
-    ByteModulus moduli[kMostDeviceModuli];
+    ByteModulus moduli[kMostModuli];
 };
 
 /// Lines beyond the last, and bytes beyond a line, are zeros.

@@ -1,28 +1,9 @@
 // The verbs of products by residues on one stream.
 #include "base/error.hpp"
 #include "kernels/cuda/device/cuda_backend_state.hpp"
+#include "kernels/cuda/residue/residue_views.hpp"
 
 namespace heptad::cuda {
-namespace {
-
-BytePlanes byte_planes(const ResiduePlanes& planes) {
-    return {static_cast<std::uint8_t*>(planes.data), planes.lines, planes.line_bytes, planes.plane_bytes,
-            planes.levels};
-}
-
-/// The rows of A, or of B transposed; without powers.
-ResidueLines lines_of(const ConstView& rows) {
-    ResidueLines lines;
-    lines.data = rows.data;
-    lines.lines = rows.rows;
-    lines.depth = rows.cols;
-    lines.line_stride = rows.row_stride;
-    lines.depth_stride = rows.col_stride;
-    return lines;
-}
-
-}  // namespace
-
 void CudaBackend::measure(const ConstView& a, const ConstView& b, const Choice& choice, void* notes) {
     State& state = *state_;
     ResidueLines(&lines)[2] = state.residues.lines;
@@ -68,6 +49,9 @@ void CudaBackend::measure(const ConstView& a, const ConstView& b, const Choice& 
 }
 
 void CudaBackend::convert(std::span<const Block> blocks) {
+    if (state_->residues.is_exact) {
+        return convert_exactly(blocks);
+    }
     ResidueConvert launch;
     launch.scalar = scalar_type(blocks.front().block.type);
     launch.choice = state_->residues.choice;
@@ -94,6 +78,9 @@ void CudaBackend::multiply_planes(const ResiduePlanes& a, const ResiduePlanes& b
 void CudaBackend::rebuild(const ResiduePlanes& from, double alpha, double beta, const View& c, std::int64_t row,
                           std::int64_t col) {
     const State::Residues& residues = state_->residues;
+    if (residues.is_exact) {
+        return rebuild_exactly(from, alpha, beta, c, row, col);
+    }
     check_launch(
         launch_residue_rebuild({scalar_type(c.type), byte_planes(from), residues.lines[0].exponents + row,
                                 residues.lines[1].exponents + col, alpha, beta, device_matrix(c), residues.choice},

@@ -1,0 +1,226 @@
+// From bytes to entries of C without rounding but the last one, with up to two levels of Winograd's algorithm inside.
+// Every residue is read once, every entry written once.
+#pragma once
+
+#include <type_traits>
+
+#include "kernels/cuda/residue/exact_entry.hpp"
+#include "kernels/cuda/residue/exact_integers.hpp"
+#include "kernels/cuda/residue/exact_launches.hpp"
+#include "kernels/cuda/residue/residue_results.cuh"
+
+namespace heptad::cuda {
+namespace {
+
+constexpr int kEach = 4;  // neighbours of a row to a thread
+
+struct ExactRebuildArguments {
+    ExactRebuild launch;
+    std::int64_t blocks_across;
+    ExactTable table;
+    ModulusConstants constants;
+};
+
+/// The products of row and column that are not finite, added up.
+template <class T>
+__device__ __noinline__ double not_finite_sum(const ResidueLines& rows, const ResidueLines& cols, std::int64_t row,
+                                              std::int64_t col) {
+    const T* const a = static_cast<const T*>(rows.data) + row * rows.line_stride;
+    const T* const b = static_cast<const T*>(cols.data) + col * cols.line_stride;
+    double sum = 0;
+    for (std::int64_t p = 0; p < rows.depth && !isnan(sum); ++p) {
+        const double x = a[p * rows.depth_stride], y = b[p * cols.depth_stride];
+        if (!isfinite(x) || !isfinite(y)) {
+            sum += x * y;
+        }
+    }
+    return sum;
+}
+
+/// With factors, exactly: rare, and kept apart so that the usual case has all registers.
+template <class T>
+__device__ __noinline__ T rounded_with_factors(const ExactRebuild& launch, const ExactTerm& term, double old) {
+    if (isfinite(launch.alpha) && isfinite(launch.beta)) {
+        return rounded_sum<T>(launch.alpha, term, launch.beta, old);
+    }
+    return static_cast<T>(launch.alpha * rounded_sum<double>(1, term, 0, 0) + launch.beta * old);
+}
+
+template <class T, int Limbs>
+__device__ __forceinline__ T entry_of(const ExactRebuild& launch, std::uint32_t (&limbs)[Limbs], std::int64_t row,
+                                      std::int64_t col, const T* old) {
+    if constexpr (std::is_same_v<T, std::int64_t>) {
+        const std::uint64_t value = limbs[0] | static_cast<std::uint64_t>(limbs[1]) << 32;
+        const std::uint64_t added =
+            launch.beta_of_ring == 0 ? 0 : launch.beta_of_ring * static_cast<std::uint64_t>(*old);
+        return static_cast<T>(launch.alpha_of_ring * value + added);
+    } else {
+        const bool has_exponents = launch.rows.exponents != nullptr;
+        const std::int32_t of_row = has_exponents ? __ldg(launch.rows.exponents + row) : 0;
+        const std::int32_t of_col = has_exponents ? __ldg(launch.cols.exponents + col) : 0;
+        const double added = launch.beta == 0 ? 0 : static_cast<double>(*old);
+        const bool is_finite = of_row != ExactLine::kNotFinite && of_col != ExactLine::kNotFinite;
+        if (!is_finite || !isfinite(added)) {
+            const double sum = is_finite ? 0 : not_finite_sum<T>(launch.rows, launch.cols, row, col);
+            return static_cast<T>(launch.alpha * sum + (launch.beta == 0 ? 0 : launch.beta * added));
+        }
+        const int exponent = -of_row - of_col;
+        return launch.alpha == 1 && launch.beta == 0
+                   ? rounded_integer<T>(limbs, exponent)
+                   : rounded_with_factors<T>(launch, exact_term(limbs, exponent), added);
+    }
+}
+
+/// Entry (row, col) of C and its neighbours, of up to `Most` moduli, four residues of each to a word; three fewer at
+/// most, unless there are at most four.
+template <class T, int Limbs, int Most, class Word>
+__device__ __forceinline__ void put_together(const ExactRebuildArguments& args, std::int64_t row, std::int64_t col,
+                                             const Word& word) {
+    const ExactRebuild& launch = args.launch;
+    const int moduli = launch.moduli;
+    const auto counts = [&](int t) { return (Most > kModuliOfLimb && t + kModuliOfLimb <= Most) || t < moduli; };
+    std::uint32_t words[Most];
+#pragma unroll
+    for (int t = 0; t < Most; ++t) {
+        words[t] = counts(t) ? word(t) : 0;
+    }
+    T* const to = static_cast<T*>(launch.c.data) + row * launch.c.row_stride + col * launch.c.col_stride;
+    T result[kEach];
+#pragma unroll
+    for (int e = 0; e < kEach; ++e) {
+        ExactSum<Limbs> sum;
+#pragma unroll
+        for (int t = 0; t < Most; ++t) {
+            if (counts(t)) {
+                sum.add(args.table, t, __byte_perm(words[t], 0, 0x4440U + static_cast<unsigned>(e)));
+            }
+        }
+        std::uint32_t limbs[Limbs];
+        sum.value(args.table, limbs);
+        result[e] = col + e < launch.c.cols
+                        ? entry_of<T, Limbs>(launch, limbs, row, col + e, to + e * launch.c.col_stride)
+                        : T(0);
+    }
+    const bool by_vectors =
+        launch.c.col_stride == 1 && col + kEach <= launch.c.cols && reinterpret_cast<std::uintptr_t>(to) % 16 == 0;
+    if (by_vectors) {
+#pragma unroll
+        for (int v = 0; v < static_cast<int>(sizeof(result)) / 16; ++v) {
+            __stcs(reinterpret_cast<uint4*>(to) + v, reinterpret_cast<const uint4*>(result)[v]);
+        }
+        return;
+    }
+#pragma unroll
+    for (int e = 0; e < kEach; ++e) {
+        if (col + e < launch.c.cols) {
+            to[e * launch.c.col_stride] = result[e];
+        }
+    }
+}
+
+/// Did the norms turn out to be more than the moduli hold?
+__device__ __forceinline__ bool is_beyond(const ExactRebuild& launch) {
+    if (launch.words == nullptr) {
+        return false;
+    }
+    const double a = kept_value(launch.words->norms[0]), b = kept_value(launch.words->norms[1]);
+    return a != 0 && b != 0 && a + b > launch.capacity;
+}
+
+template <class T>
+__device__ __forceinline__ void fill_with_nan(const ExactRebuild& launch, std::int64_t row, std::int64_t col) {
+    if constexpr (!std::is_same_v<T, std::int64_t>) {
+        T* const to = static_cast<T*>(launch.c.data) + row * launch.c.row_stride;
+        for (int e = 0; e < kEach; ++e) {
+            if (row < launch.c.rows && col + e < launch.c.cols) {
+                to[(col + e) * launch.c.col_stride] = static_cast<T>(__longlong_as_double(0x7ff8000000000000LL));
+            }
+        }
+    }
+}
+
+template <int Levels>
+constexpr int kRebuildThreads = Levels == 0 ? 256 : 64;  // with levels each keeps up to a kilobyte and a half
+
+template <class T, int Limbs, int Most, int Levels>
+__global__ void __launch_bounds__(kRebuildThreads<Levels>)
+    rebuild_exactly(const __grid_constant__ ExactRebuildArguments args) {
+    constexpr int kThreads = kRebuildThreads<Levels>, kSide = kSideBlocks<Levels>;
+    const ExactRebuild& launch = args.launch;
+    const BytePlanes& from = launch.residues;
+    const std::int64_t row = blockIdx.x / args.blocks_across;
+    const std::int64_t col = ((blockIdx.x % args.blocks_across) * kThreads + threadIdx.x) * kEach;
+    if (col >= (Levels == 0 ? launch.c.cols : from.line_bytes)) {
+        return;
+    }
+    const bool beyond = is_beyond(launch);
+    if constexpr (Levels == 0) {
+        if (beyond) {
+            fill_with_nan<T>(launch, row, col);
+            return;
+        }
+        const std::uint8_t* const at = from.data + row * from.line_bytes + col;
+        put_together<T, Limbs, Most>(args, row, col, [&](int t) {
+            return __ldcs(reinterpret_cast<const unsigned*>(at + t * from.plane_bytes));
+        });
+    } else {
+        extern __shared__ std::uint32_t shared[];
+        std::uint32_t* const own = shared + threadIdx.x;
+        bytes_of_blocks<Levels, kThreads>(from, launch.moduli, args.constants, row, col, own);
+        for (int block = 0; block < kBlocks<Levels>; ++block) {
+            const std::int64_t own_row = block / kSide * from.lines + row,
+                               own_col = block % kSide * from.line_bytes + col;
+            if (own_row >= launch.c.rows || own_col >= launch.c.cols) {
+                continue;
+            }
+            if (beyond) {
+                fill_with_nan<T>(launch, own_row, own_col);
+                continue;
+            }
+            put_together<T, Limbs, Most>(args, own_row, own_col,
+                                         [&](int t) { return own[(t * kBlocks<Levels> + block) * kThreads]; });
+        }
+    }
+}
+
+template <class T, int Limbs, int Most, int Levels>
+DeviceStatus start(const ExactRebuild& launch, cudaStream_t stream) {
+    constexpr int kThreads = kRebuildThreads<Levels>;
+    const int shared =
+        Levels == 0 ? 0 : launch.moduli * kBlocks<Levels> * kThreads * static_cast<int>(sizeof(std::uint32_t));
+    const cudaError_t status = cudaFuncSetAttribute(rebuild_exactly<T, Limbs, Most, Levels>,
+                                                    cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+    if (status != cudaSuccess) {
+        return status;
+    }
+    const std::int64_t rows = Levels == 0 ? launch.c.rows : launch.residues.lines;
+    const std::int64_t cols = Levels == 0 ? launch.c.cols : launch.residues.line_bytes;
+    const ExactRebuildArguments args{launch, (cols + kThreads * kEach - 1) / (kThreads * kEach),
+                                     exact_table(launch.moduli), modulus_constants()};
+    rebuild_exactly<T, Limbs, Most, Levels>
+        <<<static_cast<unsigned>(rows * args.blocks_across), kThreads, shared, stream>>>(args);
+    return cudaGetLastError();
+}
+
+template <class T, int Limbs, int Most>
+DeviceStatus with_levels(const ExactRebuild& launch, StreamHandle handle) {
+    auto* const stream = static_cast<cudaStream_t>(handle);
+    const int levels = launch.residues.levels;
+    return levels == 0   ? start<T, Limbs, Most, 0>(launch, stream)
+           : levels == 1 ? start<T, Limbs, Most, 1>(launch, stream)
+                         : start<T, Limbs, Most, 2>(launch, stream);
+}
+
+/// With as few limbs as the moduli take.
+template <class T, int Limbs = 1>
+DeviceStatus with_limbs(const ExactRebuild& launch, StreamHandle stream) {
+    if constexpr (Limbs < kMostLimbs) {
+        if (launch.moduli > Limbs * kModuliOfLimb) {
+            return with_limbs<T, Limbs + 1>(launch, stream);
+        }
+    }
+    return with_levels<T, Limbs, Limbs * kModuliOfLimb>(launch, stream);
+}
+
+}  // namespace
+}  // namespace heptad::cuda
