@@ -1,7 +1,6 @@
 // From numbers to bytes: a line times a power of two, rounded to integers, taken modulo each modulus. Every number is
 // read once, and lines that do not lie along k are turned on the way.
 #include <algorithm>
-#include <type_traits>
 
 #include "kernels/cuda/residue/residue_integers.cuh"
 
@@ -9,13 +8,9 @@ namespace heptad::cuda {
 namespace {
 
 constexpr int kThreads = 256, kWarps = kThreads / 32;
-constexpr int kTileLines = 32;
+constexpr int kTileLines = 32, kTileDepth = 128;
+constexpr int kEach = kTileDepth / 32;          // neighbours along k to a lane
 constexpr int kOwnLines = kTileLines / kWarps;  // to a warp
-/// Neighbours along k to a lane.
-template <class T>
-constexpr int kEach = 32 / static_cast<int>(sizeof(T));
-template <class T>
-constexpr int kTileDepth = 32 * kEach<T>;
 
 struct ConvertArguments {
     ResidueConvert launch;
@@ -24,34 +19,29 @@ struct ConvertArguments {
 };
 
 /// Of a few lines' neighbours, all residues.
-template <class Integer, class T, class Powers, int Each>
-__device__ __forceinline__ void store_residues(const T (&x)[kOwnLines][Each], const int (&exponents)[kOwnLines],
+template <class Integer, class T, class Powers>
+__device__ __forceinline__ void store_residues(const T (&x)[kOwnLines][kEach], const int (&exponents)[kOwnLines],
                                                int lines, int taken, const ModulusConstants& constants,
                                                std::uint8_t* to, const BytePlanes& planes) {
-    IntegerBytes<Integer::kWords> integers[kOwnLines][Each];
+    IntegerBytes<Integer::kWords> integers[kOwnLines][kEach];
 #pragma unroll
     for (int i = 0; i < kOwnLines; ++i) {
         const Powers powers(exponents[i]);
 #pragma unroll
-        for (int e = 0; e < Each; ++e) {
+        for (int e = 0; e < kEach; ++e) {
             integers[i][e] = Integer(powers.times(x[i][e]));
         }
     }
     for (int t = 0; t < taken; ++t) {
 #pragma unroll
         for (int i = 0; i < kOwnLines; ++i) {
-            std::conditional_t<Each == 8, uint2, unsigned> words;
+            unsigned bytes[kEach];
 #pragma unroll
-            for (int quad = 0; quad < Each / 4; ++quad) {
-                unsigned bytes[4];
-#pragma unroll
-                for (int e = 0; e < 4; ++e) {
-                    bytes[e] = integers[i][quad * 4 + e].modulo(constants, t);
-                }
-                reinterpret_cast<unsigned*>(&words)[quad] = lowest_bytes(bytes);
+            for (int e = 0; e < kEach; ++e) {
+                bytes[e] = integers[i][e].modulo(constants, t);
             }
             if (i < lines) {
-                *reinterpret_cast<decltype(words)*>(to + i * planes.line_bytes) = words;
+                *reinterpret_cast<unsigned*>(to + i * planes.line_bytes) = lowest_bytes(bytes);
             }
         }
         to += planes.plane_bytes;
@@ -60,7 +50,6 @@ __device__ __forceinline__ void store_residues(const T (&x)[kOwnLines][Each], co
 
 template <class T>
 __global__ void __launch_bounds__(kThreads) convert(const __grid_constant__ ConvertArguments args) {
-    constexpr int kEach = cuda::kEach<T>, kTileDepth = cuda::kTileDepth<T>;
     __shared__ __align__(16) T tile[kTileLines][kTileDepth + 4];
     const ResidueChoice& choice = args.launch.choice;
     const ResidueLines& from = args.launch.from[blockIdx.z];
@@ -153,6 +142,7 @@ __global__ void __launch_bounds__(kThreads) convert(const __grid_constant__ Conv
 }  // namespace
 
 DeviceStatus launch_residue_convert(const ResidueConvert& launch, StreamHandle handle) {
+    static_assert(kEach == 4);
     if (launch.to[0].levels > 0) {
         return launch_residue_convert_levels(launch, handle);
     }
@@ -169,8 +159,7 @@ DeviceStatus launch_residue_convert(const ResidueConvert& launch, StreamHandle h
         most_lines = std::max(most_lines, from.lines);
     }
     args.constants = modulus_constants();
-    const int tile_depth = launch.scalar == Scalar::f64 ? kTileDepth<double> : kTileDepth<float>;
-    const dim3 grid(static_cast<unsigned>((most_bytes + tile_depth - 1) / tile_depth),
+    const dim3 grid(static_cast<unsigned>((most_bytes + kTileDepth - 1) / kTileDepth),
                     static_cast<unsigned>((most_lines + kTileLines - 1) / kTileLines),
                     static_cast<unsigned>(launch.count));
     if (launch.scalar == Scalar::f64) {
