@@ -11,6 +11,7 @@
 // (docs/files.md).
 #pragma once
 
+#include <complex>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,7 +26,8 @@ struct FileOptions {
     /// bits are multiplied.
     std::optional<Type> type = {};
     bool transpose_a = false, transpose_b = false;
-    double alpha = 1, beta = 0;
+    bool conjugate_a = false, conjugate_b = false;  ///< of complex matrices, transposed or not
+    std::complex<double> alpha = 1, beta = 0;       ///< complex only where the matrices are
     std::string c0 = {};                       ///< the file of what beta multiplies; may be C
     std::optional<std::int64_t> columns = {};  ///< .npy files hold packed bits, and B so many columns
     int threads = 0;                           ///< 0: as Context::set_threads(0)
