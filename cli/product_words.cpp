@@ -84,7 +84,8 @@ void add_plan_options(CLI::App& command, ProductWords& words) {
 }
 
 void add_update_options(CLI::App& command, ProductWords& words) {
-    command.add_option("--alpha", words.alpha, "factor of the product (default 1); 1+2i of complex matrices")->type_name("X");
+    command.add_option("--alpha", words.alpha, "factor of the product (default 1); 1+2i of complex matrices")
+        ->type_name("X");
     command.add_option("--beta", words.beta, "factor of the matrix given by --add")->type_name("Y");
     command.add_option("--add", words.add, "matrix C0: the result is X*A*B + Y*C0")->type_name("C0");
     command.add_flag("--transpose-a", words.transpose_a, "use the transpose of A");

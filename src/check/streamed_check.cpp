@@ -141,9 +141,10 @@ std::int64_t StreamedCheck::line_bytes(Type type) {
         return check::kExactVectors * static_cast<std::int64_t>(element_bytes(type));
     }
     const auto sum = static_cast<std::int64_t>(type == Type::f64 || type == Type::c128 ? sizeof(check::DoubleDouble)
-                                                                                          : sizeof(double));
+                                                                                       : sizeof(double));
     // Of complex numbers: vectors for both parts, times the factor of C0 too, and what is multiplied on the way.
-    return (is_complex(type) ? 6 : 1) * kRoundedLanes * sum + static_cast<std::int64_t>(3 * sizeof(RowFacts) + 2 * sizeof(double));
+    return (is_complex(type) ? 6 : 1) * kRoundedLanes * sum +
+           static_cast<std::int64_t>(3 * sizeof(RowFacts) + 2 * sizeof(double));
 }
 
 VerifyResult StreamedCheck::result() const {

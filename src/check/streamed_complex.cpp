@@ -4,8 +4,8 @@
 //                               [-im B  re B],
 //
 // with random vectors X1 for the real parts of the columns and X2 for the imaginary ones. A factor alpha turns
-// (Y1, Y2) = B X into (re alpha Y1 + im alpha Y2, re alpha Y2 - im alpha Y1), and beta does so with X itself for C0; the
-// moduli are left to the residual.
+// (Y1, Y2) = B X into (re alpha Y1 + im alpha Y2, re alpha Y2 - im alpha Y1), and beta does so with X itself for C0;
+// the moduli are left to the residual.
 #include <array>
 #include <complex>
 #include <optional>

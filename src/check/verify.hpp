@@ -23,7 +23,7 @@ struct VerifyOptions {
     double alpha = 1;
     double beta = 0;
     double alpha_imaginary = 0, beta_imaginary = 0;  ///< of complex matrices
-    std::optional<ConstView> c0;  ///< the C that beta multiplied; needed when beta != 0
+    std::optional<ConstView> c0;                     ///< the C that beta multiplied; needed when beta != 0
 
     /// Floats: what the product was allowed to do, and so how far it may be off (check/rounding.hpp).
     check::JudgedBy by = {};

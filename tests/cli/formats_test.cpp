@@ -115,8 +115,8 @@ TEST_F(Formats, complex_matrices_are_multiplied_conjugated_and_verified_in_memor
               std::string::npos);
     const std::vector<std::string> sum{"--conjugate-a", "--alpha", "1.5-2i", "--beta", "-i", "--add", "C.npy"};
     for (const std::vector<std::string>& way : {std::vector<std::string>{}, {"--overlap", "on"}, {"--memory", "80K"}}) {
-        const nlohmann::json told = heptad_json(with(with({"mul", "A.npy", "B.npy", "-o", "S.npy", "--transpose-a",
-                                                           "--verify"}, sum), way));
+        const nlohmann::json told =
+            heptad_json(with(with({"mul", "A.npy", "B.npy", "-o", "S.npy", "--transpose-a", "--verify"}, sum), way));
         EXPECT_EQ(told["verified"], true);
         heptad_ok(with({"verify", "A.npy", "B.npy", "S.npy", "--transpose-a"}, sum));
         heptad_fails(5, {"verify", "A.npy", "B.npy", "S.npy", "--transpose-a", "--conjugate-a", "--alpha", "1.5+2i",
@@ -124,7 +124,8 @@ TEST_F(Formats, complex_matrices_are_multiplied_conjugated_and_verified_in_memor
     }
     write_matrix("R.npy", a_);
     write_matrix("Q.npy", b_);
-    EXPECT_NE(heptad_fails(2, {"mul", "R.npy", "Q.npy", "-o", "C.npy", "--alpha", "2i"}).find("c64"), std::string::npos);
+    EXPECT_NE(heptad_fails(2, {"mul", "R.npy", "Q.npy", "-o", "C.npy", "--alpha", "2i"}).find("c64"),
+              std::string::npos);
     heptad_fails(2, {"mul", "A.npy", "B.npy", "-o", "C.npy", "--transpose-a", "--alpha", "1+2k"});
     heptad_fails(2, {"mul", "A.npy", "B.npy", "-o", "C.npy", "--transpose-a", "--alpha", "1+-2i"});
 }
@@ -139,10 +140,12 @@ TEST_F(Formats, complex_plans_are_printed_and_carried_out) {
         const std::string plan = told["plan"];
         EXPECT_NE(plan.find(" complex="), std::string::npos);
         write("P.txt", plan + "\n");
-        EXPECT_EQ(heptad_json({"mul", "A.npy", "A.npy", "-o", "C.npy", "--plan", "P.txt", "--verify"})["verified"], true);
+        EXPECT_EQ(heptad_json({"mul", "A.npy", "A.npy", "-o", "C.npy", "--plan", "P.txt", "--verify"})["verified"],
+                  true);
     }
-    write("P.txt", "plan 70x70x70 c128 backend=cpu threads=1 levels=none leaf=heptad core=70x70x70 accumulate=no "
-                   "change-basis=no workspace-bytes=0 predicted-s=1 error-bound=1\n");
+    write("P.txt",
+          "plan 70x70x70 c128 backend=cpu threads=1 levels=none leaf=heptad core=70x70x70 accumulate=no "
+          "change-basis=no workspace-bytes=0 predicted-s=1 error-bound=1\n");
     EXPECT_NE(heptad_fails(3, {"mul", "A.npy", "A.npy", "-o", "C.npy", "--plan", "P.txt"}).find("complex="),
               std::string::npos);
 }

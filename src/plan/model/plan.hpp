@@ -66,7 +66,7 @@ struct ProductPlan {
     bool change_basis =
         false;  // all levels share one algorithm with bases: A, B are transformed once, C once at the end
     std::optional<PanelCut> panels;
-    /// Of c64 and c128, and of no other type: what follows is of one of the real products (plan/search/complex_plan.hpp).
+    /// Of c64 and c128 only: what follows is of one of their real products (plan/search/complex_plan.hpp).
     ComplexWay complex = ComplexWay::none;
     /// By residues: what follows is of the product of integers of one tile of C and part of k, modulo one of them.
     Arithmetic arithmetic;

@@ -37,7 +37,8 @@ Problem real_problem(const Problem& problem, ComplexWay way) {
 
 /// Bytes that are read and written to make the copies and to put the parts of C together.
 double copied_bytes(const Problem& problem, ComplexWay way) {
-    const auto m = static_cast<double>(problem.m), k = static_cast<double>(problem.k), n = static_cast<double>(problem.n);
+    const auto m = static_cast<double>(problem.m), k = static_cast<double>(problem.k),
+               n = static_cast<double>(problem.n);
     const double parts = way == ComplexWay::three_products ? 5 * (m * k + k * n + m * n)
                          : way == ComplexWay::one_product  ? 6 * k * n
                                                            : 0;
@@ -53,8 +54,7 @@ ProductPlan made_of(const ProductPlan& real, const Problem& problem, const Machi
     plan.complex = way;
     plan.accumulate = problem.options.accumulate;
     plan.workspace_bytes = checked_add(real_copies_bytes(plan), real.workspace_bytes);
-    plan.predicted_s =
-        product_count(way) * real.predicted_s + copied_bytes(problem, way) / machine.combine_bytes_per_s;
+    plan.predicted_s = product_count(way) * real.predicted_s + copied_bytes(problem, way) / machine.combine_bytes_per_s;
     plan.error_bound = error_bound(plan);
     return plan;
 }
@@ -142,10 +142,11 @@ ProductPlan complex_library_plan(const Problem& problem, const Machine& machine,
 
 void check_complex_plan(const ProductPlan& plan) {
     if (!is_complex(plan.type) || plan.complex == ComplexWay::none) {
-        fail(ErrorCode::input,
-             "a plan of c64 or c128, and no other, says complex=three-products, one-product or in-place; this one is of "
-             "{} and says {}",
-             type_name(plan.type), complex_way_name(plan.complex));
+        fail(
+            ErrorCode::input,
+            "a plan of c64 or c128, and no other, says complex=three-products, one-product or in-place; this one is of "
+            "{} and says {}",
+            type_name(plan.type), complex_way_name(plan.complex));
     }
     check_plan(real_plan(plan));
     ProductPlan expected = plan;

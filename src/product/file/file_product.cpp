@@ -212,12 +212,8 @@ private:
         // With outer levels, C0 and the factors come in at the end.
         const bool adds = c0.has_value() && !launch_.layers;
         const Factor alpha = launch_.layers ? 1 : request_.alpha;
-        const auto as_left = [&](const ConstView& view) {
-            return conjugated(view, cut.mirrored ? request_.conjugate_b : request_.conjugate_a);
-        };
-        const auto as_right = [&](const ConstView& view) {
-            return conjugated(view, cut.mirrored ? request_.conjugate_a : request_.conjugate_b);
-        };
+        const bool conjugates_left = cut.mirrored ? request_.conjugate_b : request_.conjugate_a;
+        const bool conjugates_right = cut.mirrored ? request_.conjugate_a : request_.conjugate_b;
         const std::vector<std::int64_t> missing = missing_tiles(schedule, finished);
         PageBuffer workspace(stage_.open_device ? 0 : plan.workspace_bytes);
         PipelineFiles files{
@@ -274,7 +270,8 @@ private:
                 require_safe_sums(layered(), *sums);
             }
             if (check) {
-                check->before_product(step, as_left(left), as_right(right), strip);
+                check->before_product(step, conjugated(left, conjugates_left), conjugated(right, conjugates_right),
+                                      strip);
             }
         };
         work.multiply = [&](const FileStep& step, std::int64_t first_row, const ConstView& left, const ConstView& right,
@@ -283,9 +280,9 @@ private:
             const FileWindow panel = schedule.right_window(step.tile, step.panel);
             const ProductPlan& product = products.of(c.rows, panel.rows, panel.cols);
             if (!device) {
-                report.products.add(
-                    stage_.multiply(alpha, as_left(left), as_right(right), beta, c, product, workspace.data(),
-                                    workspace.bytes()));
+                report.products.add(stage_.multiply(alpha, conjugated(left, conjugates_left),
+                                                    conjugated(right, conjugates_right), beta, c, product,
+                                                    workspace.data(), workspace.bytes()));
                 if (schedule.result().packed && step.panel + 1 == schedule.panels()) {
                     clear_beyond(panel.col + panel.cols, plan.n, c);
                 }
@@ -360,14 +357,10 @@ private:
     check::JudgedProduct judged_product(const FileSchedule& schedule, const StepPlans& products) const {
         const double growth = products.largest_growth() * expected_growth(request_.outer);
         const std::int64_t additions = launch_.layers ? static_cast<std::int64_t>(growth_.roundings) : 0;
-        return {request_.alpha.real(),
-                request_.beta.real(),
-                sources_.k,
-                sources_.a.type,
-                {request_.accuracy, growth},
-                schedule.panels() + additions + (sources_.c0 ? 1 : 0),
-                request_.alpha.imag(),
-                request_.beta.imag()};
+        return {
+            request_.alpha.real(), request_.beta.real(),        sources_.k,
+            sources_.a.type,       {request_.accuracy, growth}, schedule.panels() + additions + (sources_.c0 ? 1 : 0),
+            request_.alpha.imag(), request_.beta.imag()};
     }
 
     /// A matrix without an element: what remains is beta C0, or zeros.

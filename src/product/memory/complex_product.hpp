@@ -16,15 +16,14 @@ namespace heptad {
 
 /// c = alpha * a * b + beta * c of real numbers. `planned`: as the plan of the real products says, with its workspace;
 /// otherwise classically, without any.
-using RealMultiply =
-    std::function<RunReport(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
-                            void* workspace, const RunHooks& hooks, bool planned)>;
+using RealMultiply = std::function<RunReport(double alpha, const ConstView& a, const ConstView& b, double beta,
+                                             const View& c, void* workspace, const RunHooks& hooks, bool planned)>;
 
 /// c = alpha * a * b + beta * c of c64 or c128; the workspace is as large as the plan says.
 /// Preconditions: the plan is for these operands, which were validated.
-RunReport multiply_complex(const ProductPlan& plan, const Factor& alpha, const ConstView& a,
-                           const ConstView& b, const Factor& beta, const View& c, void* workspace,
-                           const RunHooks& hooks, const RealMultiply& multiply);
+RunReport multiply_complex(const ProductPlan& plan, const Factor& alpha, const ConstView& a, const ConstView& b,
+                           const Factor& beta, const View& c, void* workspace, const RunHooks& hooks,
+                           const RealMultiply& multiply);
 
 /// Is nothing left to round after the real product of the second way? Accuracy `exact` needs that.
 bool is_rounded_once(const Factor& alpha, const Factor& beta, const View& c);

@@ -217,7 +217,8 @@ RunReport run_with_what_is_free(Factor alpha, const ConstView& a, const ConstVie
                                 const Options& options, const ProductContext& context, ProductPlan* carried_out) {
     std::optional<Options> lowered;
     for (;;) {
-        const auto ready = ready_plan(a.rows, a.cols, b.cols, a.type, lowered ? *lowered : options, beta != 0.0, context);
+        const auto ready =
+            ready_plan(a.rows, a.cols, b.cols, a.type, lowered ? *lowered : options, beta != 0.0, context);
         const std::int64_t bytes = ready->plan.workspace_bytes;
         if (carried_out != nullptr) {
             *carried_out = ready->plan;

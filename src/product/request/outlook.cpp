@@ -60,8 +60,8 @@ Outlook RequestPlan::outlook() const {
     const double measured = growth();
     Outlook outlook{
         promised_error(plan, measured > 0 ? measured : expected_growth(plan), takes_outer_levels_for_even_data(*this))};
-    const bool is_library = level_count(plan) == 0 && !plan.padded && plan.leaf == library &&
-                            plan.complex != ComplexWay::three_products;
+    const bool is_library =
+        level_count(plan) == 0 && !plan.padded && plan.leaf == library && plan.complex != ComplexWay::three_products;
     if (!is_library && library_s > 0 && plan.predicted_s > 0) {
         outlook.speedup = library_s / plan.predicted_s;
         outlook.library = library;

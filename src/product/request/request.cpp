@@ -25,7 +25,8 @@ void stop_if_cancelled(const RequestHooks& hooks) {
 }
 
 double operation_count(const ProblemSize& size, Type type) {
-    return (is_complex(type) ? 8.0 : 2.0) * static_cast<double>(size.m) * static_cast<double>(size.k) * static_cast<double>(size.n);
+    return (is_complex(type) ? 8.0 : 2.0) * static_cast<double>(size.m) * static_cast<double>(size.k) *
+           static_cast<double>(size.n);
 }
 
 std::string factor_text(const Factor& factor) {

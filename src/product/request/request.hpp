@@ -27,8 +27,8 @@ struct Request {
     std::optional<std::int64_t> columns;   ///< .npy files hold packed bits, and B so many columns
     bool transpose_a = false, transpose_b = false;
     bool conjugate_a = false, conjugate_b = false;  ///< of complex matrices
-    Factor alpha = 1, beta = 0;  ///< complex only where the matrices are
-    bool count = false;  ///< of bit matrices: common ones of rows and columns, as i32
+    Factor alpha = 1, beta = 0;                     ///< complex only where the matrices are
+    bool count = false;                             ///< of bit matrices: common ones of rows and columns, as i32
 
     Options options;
     int threads = 0;                           ///< 0: all cores this process may use

@@ -66,8 +66,8 @@ public:
             return multiply_over_devices(alpha.real(), a, b, beta.real(), c, over->plan, context);
         }
         if (const auto* divided = std::get_if<TransferDecision>(&plan.decided)) {
-            return multiply_host_operands(alpha.real(), a, b, beta.real(), c, divided->schedule, divided->options, plan.device,
-                                          context);
+            return multiply_host_operands(alpha.real(), a, b, beta.real(), c, divided->schedule, divided->options,
+                                          plan.device, context);
         }
         const ProductPlan& whole = std::get<ProductPlan>(plan.decided);
         if (plan.device >= 0) {

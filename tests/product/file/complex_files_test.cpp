@@ -56,9 +56,15 @@ TEST_F(ComplexFiles, an_interrupted_run_is_resumed_with_the_same_factors_and_con
     FileProductRequest request = prepare(c);
     set(request, c, {1, 2}, {0, -1}, true, false);
     interrupt_after_writes(request, 3);
-    for (const auto& change : std::initializer_list<void (*)(FileProductRequest&)>{
-             [](FileProductRequest& r) { r.alpha = {1, -2}; }, [](FileProductRequest& r) { r.beta = {0, 1}; },
-             [](FileProductRequest& r) { r.conjugate_a = false; }, [](FileProductRequest& r) { r.conjugate_b = true; }}) {
+    for (const auto& change :
+         std::initializer_list<void (*)(FileProductRequest&)>{[](FileProductRequest& r) {
+                                                                  r.alpha = {1, -2};
+                                                              },
+                                                              [](FileProductRequest& r) {
+                                                                  r.beta = {0, 1};
+                                                              },
+                                                              [](FileProductRequest& r) { r.conjugate_a = false; },
+                                                              [](FileProductRequest& r) { r.conjugate_b = true; }}) {
         FileProductRequest other = request;
         change(other);
         EXPECT_THROW(multiply(other), Error);

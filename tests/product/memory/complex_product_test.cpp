@@ -288,8 +288,10 @@ TEST(complex_product, what_cannot_be_is_refused) {
     GuardedMatrix a(Type::c64, 4, 4, Layout::rows), b = a, c = a, real(Type::f32, 4, 4, Layout::rows);
     EXPECT_THROW(multiply_in_memory(1, a.view(), b.view(), 0, a.view(), Options{}, {}), Error);
     EXPECT_THROW(multiply_in_memory(1, a.view(), real.view(), 0, c.view(), Options{}, {}), Error);
-    EXPECT_THROW(multiply_in_memory({1, 1}, real.view(), real.view(), 0, GuardedMatrix(real).view(), Options{}, {}), Error);
-    EXPECT_THROW(multiply_in_memory(1, block(ConstView(a.view()), 0, 0, 4, 3), b.view(), 0, c.view(), Options{}, {}), Error);
+    EXPECT_THROW(multiply_in_memory({1, 1}, real.view(), real.view(), 0, GuardedMatrix(real).view(), Options{}, {}),
+                 Error);
+    EXPECT_THROW(multiply_in_memory(1, block(ConstView(a.view()), 0, 0, 4, 3), b.view(), 0, c.view(), Options{}, {}),
+                 Error);
 }
 
 TEST(complex_product, verify_passes_what_is_right_and_finds_a_wrong_entry) {
