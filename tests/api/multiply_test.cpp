@@ -343,7 +343,7 @@ TEST(api_complex, factors_and_conjugate_transposes_are_taken) {
               HEPTAD_USAGE);
 }
 
-TEST(api_complex, other_places_and_plans_are_refused_with_a_sentence) {
+TEST(api_complex, other_places_are_refused_with_a_sentence) {
     const std::vector<std::complex<float>> a(16);
     std::vector<std::complex<float>> c(16);
     const auto view = MatrixView<const std::complex<float>>::row_major(a.data(), 4, 4);
