@@ -55,6 +55,7 @@ TEST_F(ComplexFiles, an_interrupted_run_is_resumed_with_the_same_factors_and_con
     c.adds = true;
     FileProductRequest request = prepare(c);
     set(request, c, {1, 2}, {0, -1}, true, false);
+    request.verify = true;
     interrupt_after_writes(request, 3);
     for (const auto& change :
          std::initializer_list<void (*)(FileProductRequest&)>{[](FileProductRequest& r) {
@@ -69,7 +70,6 @@ TEST_F(ComplexFiles, an_interrupted_run_is_resumed_with_the_same_factors_and_con
         change(other);
         EXPECT_THROW(multiply(other), Error);
     }
-    request.verify = true;
     const FileProductReport report = multiply(request);
     EXPECT_GT(report.resumed_tiles, 0);
     EXPECT_EQ(bytes_of(read_npy(request.output).view()), expected_);
