@@ -16,7 +16,7 @@ std::string head_of(const Outlook& outlook) {
 }
 
 std::string time_line(const ProductPlan& plan) {
-    const double operations = operation_count({plan.m, plan.k, plan.n});
+    const double operations = operation_count({plan.m, plan.k, plan.n}, plan.type);
     std::string text = fmt::format("# predicted time  {}", format_seconds(plan.predicted_s));
     if (plan.predicted_s > 0 && operations > 0) {
         text += fmt::format(" ({} effective)", format_rate(operations / plan.predicted_s, plan.type));
@@ -90,7 +90,7 @@ std::string text_of_bits(const ProductPlan& plan, const RequestPlan& told) {
         "# operands        {}, packed{}\n# workspace       {} ({} bytes)\n{:<18}{} ({} effective)",
         format_bytes(told.operand_bytes), on_device ? ", on the device" : "", format_bytes(plan.workspace_bytes),
         plan.workspace_bytes, on_device ? "# predicted" : "# predicted time", format_seconds(plan.predicted_s),
-        format_rate(operation_count(told.size) / plan.predicted_s, plan.type));
+        format_rate(operation_count(told.size, plan.type) / plan.predicted_s, plan.type));
     if (plan.panels && plan.panels->first_k > 0) {
         text += fmt::format("; less where tiles of C are all ones after {} bits of k", plan.panels->first_k);
     }

@@ -84,7 +84,8 @@ void add_plan_options(CLI::App& command, ProductWords& words) {
 }
 
 void add_update_options(CLI::App& command, ProductWords& words) {
-    command.add_option("--alpha", words.alpha, "factor of the product (default 1)")->type_name("X");
+    command.add_option("--alpha", words.alpha, "factor of the product (default 1); 1+2i of complex matrices")
+        ->type_name("X");
     command.add_option("--beta", words.beta, "factor of the matrix given by --add")->type_name("Y");
     command.add_option("--add", words.add, "matrix C0: the result is X*A*B + Y*C0")->type_name("C0");
     command.add_flag("--transpose-a", words.transpose_a, "use the transpose of A");
@@ -137,10 +138,10 @@ Request request_of(const ProductWords& words) {
     request.raw_a = raw_shape("--raw-a", words.raw_a);
     request.raw_b = raw_shape("--raw-b", words.raw_b);
     if (!words.alpha.empty()) {
-        request.alpha = parse_real("--alpha", words.alpha);
+        request.alpha = parse_factor("--alpha", words.alpha);
     }
     if (!words.beta.empty()) {
-        request.beta = parse_real("--beta", words.beta);
+        request.beta = parse_factor("--beta", words.beta);
     }
     request.add = words.add;
     request.columns = column_count(words.columns);

@@ -22,7 +22,7 @@ const char* binding_stage(const FileProductReport& report) {
 
 std::string describe(const FileProductReport& report, const ProblemSize& size) {
     const ProductPlan& plan = report.plan;
-    const double rate = operation_count(size) / report.wall_s;
+    const double rate = operation_count(size, report.plan.type) / report.wall_s;
     return fmt::format(
         "{} x {} {}{}, {} tiles{} in {} ({} effective); read {} at {}, multiplied at {}, wrote {} at {}; {} binds; "
         "peak "
@@ -156,7 +156,7 @@ nlohmann::ordered_json to_json(const FileProductReport& report, const ProblemSiz
             {"resident_at_start_bytes", report.resident_at_start_bytes},
             {"wall_s", report.wall_s},
             {"multiply_s", report.multiply.busy_s},
-            {"effective_tops", operation_count(size) / report.wall_s / 1e12},
+            {"effective_tops", operation_count(size, report.plan.type) / report.wall_s / 1e12},
             {"workspace_bytes", plan.workspace_bytes},
             {"tiles", report.tiles},
             {"resumed_tiles", report.resumed_tiles},
@@ -187,7 +187,7 @@ void print_report(const Report& report, const Request& request, bool json) {
     }
     const RequestPlan& plan = report.plan;
     const bool packed = is_packed(plan);
-    const double rate = (is_complex(plan.type) ? 4 : 1) * operation_count(plan.size) / report.multiply_s;
+    const double rate = operation_count(plan.size, plan.type) / report.multiply_s;
     if (json) {
         nlohmann::ordered_json object =
             packed ? json_of_bits(report, request, rate) : json_of_numbers(report, request, rate);

@@ -67,6 +67,26 @@ double parse_real(const std::string& option, const std::string& word) {
     return value;
 }
 
+std::complex<double> parse_factor(const std::string& option, const std::string& word) {
+    // A sign that is not the first character and not an exponent's parts the real from the imaginary.
+    std::size_t split = word.find_last_of("+-");
+    while (split != std::string::npos && split > 0 && (word[split - 1] == 'e' || word[split - 1] == 'E')) {
+        split = word.find_last_of("+-", split - 1);
+    }
+    if (word.empty() || (word.back() != 'i' && word.back() != 'j')) {
+        return parse_real(option, word);
+    }
+    const std::size_t begin = split == std::string::npos ? 0 : split;
+    std::string imaginary = word.substr(begin, word.size() - 1 - begin);
+    if (!imaginary.empty() && imaginary.front() == '+') {
+        imaginary.erase(0, 1);
+    }
+    if (imaginary.empty() || imaginary == "-") {
+        imaginary += "1";
+    }
+    return {begin == 0 ? 0 : parse_real(option, word.substr(0, begin)), parse_real(option, imaginary)};
+}
+
 std::int64_t parse_bytes(const std::string& option, const std::string& word) {
     double value = 0;
     const char* end = word.data() + word.size();

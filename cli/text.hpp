@@ -2,6 +2,7 @@
 // Parsers take the whole word or throw Error(usage) with a sentence that names the option and the word.
 #pragma once
 
+#include <complex>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -15,6 +16,8 @@ namespace heptad::cli {
 std::int64_t parse_integer(const std::string& option, const std::string& word, std::int64_t low, std::int64_t high);
 /// A finite number.
 double parse_real(const std::string& option, const std::string& word);
+/// A real or a complex number, such as 1.5, 1+2i or -i.
+std::complex<double> parse_factor(const std::string& option, const std::string& word);
 /// "8G", "512M", "1.5GiB", "4096": G, GB and GiB all mean 2^30 bytes.
 std::int64_t parse_bytes(const std::string& option, const std::string& word);
 /// What a rate without a unit counts: networks are sold in bits, disks in bytes, processors in operations.

@@ -54,9 +54,10 @@ ClusterJob cluster_job(const Request& request, const ClusterWords& words) {
     job.node.options = request.options;
     job.node.options.algorithm = node_algorithm(request.options.algorithm);
     job.node.threads = request.threads;
-    job.node.alpha = request.alpha;
-    job.node.beta = request.beta;
-    job.c0 = request.beta != 0 ? request.add : "";
+    require_factors_of(Type::f32, request);  // complex products are not made among ranks
+    job.node.alpha = request.alpha.real();
+    job.node.beta = request.beta.real();
+    job.c0 = request.beta != 0.0 ? request.add : "";
     job.memory_bytes = request.memory_bytes;
     job.request = cluster_request(words, request.options.algorithm);
     job.network_bytes_per_s = network_rate(words);

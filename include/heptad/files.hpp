@@ -11,6 +11,7 @@
 // (docs/files.md).
 #pragma once
 
+#include <complex>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,10 +26,11 @@ struct FileOptions {
     /// bits are multiplied.
     std::optional<Type> type = {};
     bool transpose_a = false, transpose_b = false;
-    double alpha = 1, beta = 0;
-    std::string c0 = {};                       ///< the file of what beta multiplies; may be C
-    std::optional<std::int64_t> columns = {};  ///< .npy files hold packed bits, and B so many columns
-    int threads = 0;                           ///< 0: as Context::set_threads(0)
+    bool conjugate_a = false, conjugate_b = false;  ///< of complex matrices, transposed or not
+    std::complex<double> alpha = 1, beta = 0;       ///< complex only where the matrices are
+    std::string c0 = {};                            ///< the file of what beta multiplies; may be C
+    std::optional<std::int64_t> columns = {};       ///< .npy files hold packed bits, and B so many columns
+    int threads = 0;                                ///< 0: as Context::set_threads(0)
     /// Most bytes for the matrices and all that the product takes beside them. Empty: what is free.
     std::optional<std::int64_t> memory_bytes = {};
     /// Piece by piece, and go on where a run before was ended: killed, cancelled, or by a full disk. From the beginning

@@ -23,6 +23,8 @@ Request request_of(const std::string& a, const std::string& b, const std::string
     request.columns = options.columns;
     request.transpose_a = options.transpose_a;
     request.transpose_b = options.transpose_b;
+    request.conjugate_a = options.conjugate_a;
+    request.conjugate_b = options.conjugate_b;
     request.alpha = options.alpha;
     request.beta = options.beta;
     request.options = options.product;
@@ -37,7 +39,11 @@ Request request_of(const std::string& a, const std::string& b, const std::string
 /// Sentences of requests name the options of the command line; here they are fields.
 std::string with_field_names(const std::string& sentence) {
     using Names = std::pair<std::string_view, std::string_view>;
-    constexpr std::array<Names, 15> kFields{{{"device-memory", "product.host.device_memory_bytes"},
+    constexpr std::array<Names, 19> kFields{{{"conjugate-a", "conjugate_a"},
+                                             {"conjugate-b", "conjugate_b"},
+                                             {"alpha", "alpha"},
+                                             {"beta", "beta"},
+                                             {"device-memory", "product.host.device_memory_bytes"},
                                              {"host-levels", "product.host.levels"},
                                              {"host-algorithm", "product.host.algorithm"},
                                              {"pipelines", "product.host.pipelines"},
@@ -106,9 +112,9 @@ FileReport multiply_files(const std::string& a, const std::string& b, const std:
     if (options.threads < 0 || options.threads > 4096) {
         fail(ErrorCode::usage, "{} threads are not possible; say 1 to 4096, or 0 for all cores", options.threads);
     }
-    if ((options.beta != 0) == options.c0.empty()) {
-        fail(ErrorCode::usage, "beta is {} and c0 is '{}'; they belong together, give both or neither", options.beta,
-             options.c0);
+    if ((options.beta != 0.0) == options.c0.empty()) {
+        fail(ErrorCode::usage, "beta is {} and c0 is '{}'; they belong together, give both or neither",
+             factor_text(options.beta), options.c0);
     }
     RequestHooks hooks;
     std::string stage;

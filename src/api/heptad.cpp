@@ -3,6 +3,7 @@
 #include "api/plan_impl.hpp"
 #include "base/error.hpp"
 #include "base/errors_only.hpp"
+#include "base/types.hpp"
 #include "base/workspace.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/device/loaded_driver.hpp"
@@ -12,7 +13,6 @@
 #include "product/device/device_product.hpp"
 #include "product/device/over_devices.hpp"
 #include "product/memory/batch.hpp"
-#include "product/memory/complex_product.hpp"
 #include "product/memory/validate.hpp"
 #include "product/request/plan_file.hpp"
 
@@ -172,7 +172,6 @@ Plan plan(ProblemSize size, Type type, const Options& given, const Context& cont
         fail(ErrorCode::usage, "a plan is for one device; products over '{}' are told by plan_over_devices()",
              options.device);
     }
-    refuse_complex(type, "planned as a whole; plan one in f32 or f64, of which three are made");
     const ProductContext inner = product_context(context);
     options.device = device_that_pays(size, type, type, options, inner);
     const bool on_device = is_device_product(options.device);
@@ -257,7 +256,10 @@ void multiply(std::complex<double> alpha, const ConstAnyView& a, const ConstAnyV
     if (is_device_list(options.device) || is_device_product(options.device)) {
         refuse_complex(c.type, "on other devices");
     }
-    multiply_complex(alpha, a, b, beta, c, options, product_context(context));
+    if (!is_complex(c.type)) {
+        fail(ErrorCode::usage, "complex factors are for matrices of c64 and c128, not of {}", type_name(c.type));
+    }
+    multiply_in_memory(alpha, a, b, beta, c, options, product_context(context));
 } catch (...) {
     rethrow_as_error();
 }

@@ -7,6 +7,8 @@
 // so whatever multiplies, checks or bounds real matrices does so for complex ones.
 #pragma once
 
+#include <complex>
+
 #include "base/types.hpp"
 #include "base/view.hpp"
 
@@ -25,6 +27,12 @@ inline ConstView turned(const ConstView& v) {
     ConstView result = transposed(v);
     result.conjugate = v.conjugate;
     return result;
+}
+
+/// As it is, or the conjugate of what lies there.
+inline ConstView conjugated(ConstView v, bool conjugate) {
+    v.conjugate = conjugate;
+    return v;
 }
 
 /// Real or imaginary parts where they are, whatever the view says of conjugates.
@@ -49,11 +57,12 @@ inline ConstView rows_as_reals(const ConstView& v) {
     return {v.data, part_type(v.type), v.rows, 2 * v.cols, 2 * v.row_stride, 1};
 }
 
-/// Dense, by rows, as stored: conjugates are not taken.
-void copy_rows(const ConstView& from, void* to, ThreadPool& pool);
+/// Dense, by rows, as stored: conjugates are not taken. Each element times the factor.
+void copy_rows(const ConstView& from, void* to, ThreadPool& pool, const std::complex<double>& factor = 1);
 
 /// B of the head of this file for b, conjugated where the view is: 4 k n numbers, dense, by rows. For the conjugate of
-/// a, whose rows stay as they lie, the imaginary rows have the other sign.
-void expand_right(const ConstView& b, bool left_is_conjugate, void* to, ThreadPool& pool);
+/// a, whose rows stay as they lie, the imaginary rows have the other sign. Each element of b times the factor.
+void expand_right(const ConstView& b, bool left_is_conjugate, void* to, ThreadPool& pool,
+                  const std::complex<double>& factor = 1);
 
 }  // namespace heptad

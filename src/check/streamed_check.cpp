@@ -19,7 +19,7 @@ using check::RowFacts;
 template <class T>
 class NumberLanes final : public StreamedLanes {
 public:
-    static constexpr int kLanes = kIsRounded<T> ? 24 : check::kExactLanes<T>;
+    static constexpr int kLanes = kIsRounded<T> ? kRoundedLanes : check::kExactLanes<T>;
 
     NumberLanes(const check::JudgedProduct& product, int threads)
         : product_(product), pool_(shared_pool(threads_or_default(threads))), seed_(check::seed_from_system()) {
@@ -86,10 +86,12 @@ private:
 }  // namespace
 
 StreamedCheck::StreamedCheck(const FileSchedule& schedule, const check::JudgedProduct& product, int threads)
-    : schedule_(schedule), adds_(product.beta != 0) {
+    : schedule_(schedule), adds_(product.beta != 0 || product.beta_imaginary != 0) {
     const Type type = product.type;
     if (schedule.result().packed) {
         lanes_ = make_bit_lanes(type, schedule.result().cols, threads);
+    } else if (is_complex(type)) {
+        lanes_ = make_complex_lanes(product, threads);
     } else if (type == Type::i32) {
         lanes_ = std::make_unique<NumberLanes<std::uint32_t>>(product, threads);
     } else if (type == Type::i64) {
@@ -138,8 +140,11 @@ std::int64_t StreamedCheck::line_bytes(Type type) {
     if (is_integer(type)) {
         return check::kExactVectors * static_cast<std::int64_t>(element_bytes(type));
     }
-    const auto sum = static_cast<std::int64_t>(type == Type::f64 ? sizeof(check::DoubleDouble) : sizeof(double));
-    return NumberLanes<double>::kLanes * sum + static_cast<std::int64_t>(3 * sizeof(RowFacts) + 2 * sizeof(double));
+    const auto sum = static_cast<std::int64_t>(type == Type::f64 || type == Type::c128 ? sizeof(check::DoubleDouble)
+                                                                                       : sizeof(double));
+    // Of complex numbers: vectors for both parts, times the factor of C0 too, and what is multiplied on the way.
+    return (is_complex(type) ? 6 : 1) * kRoundedLanes * sum +
+           static_cast<std::int64_t>(3 * sizeof(RowFacts) + 2 * sizeof(double));
 }
 
 VerifyResult StreamedCheck::result() const {

@@ -5,10 +5,14 @@
 #include <memory>
 
 #include "base/view.hpp"
+#include "check/streamed_residual.hpp"
 #include "check/verify.hpp"
 #include "plan/search/file_schedule.hpp"
 
 namespace heptad {
+
+/// Draws of signs for rounded sums.
+inline constexpr int kRoundedLanes = 24;
 
 /// One object serves a whole run. Tiles one after another; within a tile panel by panel, strip by strip.
 class StreamedLanes {
@@ -27,5 +31,8 @@ public:
 /// Of packed bits. gf2: Freivalds' test with 64 random vectors, exact. bool: rows of every tile, drawn at random, are
 /// recomputed.
 std::unique_ptr<StreamedLanes> make_bit_lanes(Type algebra, std::int64_t columns, int threads);
+
+/// Of c64 and c128.
+std::unique_ptr<StreamedLanes> make_complex_lanes(const check::JudgedProduct& product, int threads);
 
 }  // namespace heptad

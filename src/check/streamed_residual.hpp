@@ -26,6 +26,7 @@ struct JudgedProduct {
     Type type = Type::f32;
     JudgedBy by = {};
     std::int64_t value_roundings = 1;  // times that C is rounded to its type: it may be summed in pieces
+    double alpha_imaginary = 0, beta_imaginary = 0;
 };
 
 /// Adds the facts of a part of a row (or column) to those of the parts before.

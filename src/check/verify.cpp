@@ -19,7 +19,7 @@ void require_shapes(const ConstView& a, const ConstView& b, const ConstView& c, 
         fail(ErrorCode::input, "A, B and C have types {}, {} and {}; give matrices of one type", type_name(a.type),
              type_name(b.type), type_name(c.type));
     }
-    if (options.beta == 0) {
+    if (!options.adds()) {
         return;
     }
     if (!options.c0) {
@@ -32,7 +32,10 @@ void require_shapes(const ConstView& a, const ConstView& b, const ConstView& c, 
 }
 
 void require_options(Type type, const VerifyOptions& options) {
-    for (const double scalar : {options.alpha, options.beta}) {
+    if ((options.alpha_imaginary != 0 || options.beta_imaginary != 0) && !is_complex(type)) {
+        fail(ErrorCode::usage, "complex factors are for matrices of c64 and c128, not of {}", type_name(type));
+    }
+    for (const double scalar : {options.alpha, options.beta, options.alpha_imaginary, options.beta_imaginary}) {
         if (!std::isfinite(scalar)) {
             fail(ErrorCode::usage, "a product with alpha or beta = {} cannot be verified; give finite ones", scalar);
         }

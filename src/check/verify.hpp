@@ -9,6 +9,7 @@
 //   (check/rounding.hpp). So a right result does not fail by bad luck.
 #pragma once
 
+#include <complex>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,7 +22,8 @@ namespace heptad {
 struct VerifyOptions {
     double alpha = 1;
     double beta = 0;
-    std::optional<ConstView> c0;  ///< the C that beta multiplied; needed when beta != 0
+    double alpha_imaginary = 0, beta_imaginary = 0;  ///< of complex matrices
+    std::optional<ConstView> c0;                     ///< the C that beta multiplied; needed when beta != 0
 
     /// Floats: what the product was allowed to do, and so how far it may be off (check/rounding.hpp).
     check::JudgedBy by = {};
@@ -33,6 +35,14 @@ struct VerifyOptions {
     std::optional<std::uint64_t> seed;  ///< of the random vectors; drawn from the system where absent
     int threads = 0;                    ///< 0: all cores this process may use
     CancelToken cancel;
+
+    bool adds() const { return beta != 0 || beta_imaginary != 0; }
+    void set_factors(const std::complex<double>& of_product, const std::complex<double>& of_c0) {
+        alpha = of_product.real();
+        alpha_imaginary = of_product.imag();
+        beta = of_c0.real();
+        beta_imaginary = of_c0.imag();
+    }
 };
 
 enum class Verdict : std::uint8_t {

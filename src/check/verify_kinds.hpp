@@ -13,8 +13,8 @@ struct VerifyProblem {
     std::uint64_t seed;
     ThreadPool& pool;
     /// alpha = 0 or k = 0: A and B are not read.
-    bool uses_product() const { return options.alpha != 0 && a.cols > 0; }
-    bool uses_c0() const { return options.beta != 0; }
+    bool uses_product() const { return (options.alpha != 0 || options.alpha_imaginary != 0) && a.cols > 0; }
+    bool uses_c0() const { return options.adds(); }
     void stop_if_cancelled() const;
 };
 

@@ -52,10 +52,11 @@ bool take_header_line(const std::string& text, JournalHeader& header) {
     } else if (kind == "how") {
         header.how.push_back(after_word(text));
     } else if (kind == "scalars") {
-        std::string alpha, beta;
-        words >> alpha >> beta;
-        header.alpha = std::strtod(alpha.c_str(), nullptr);
-        header.beta = std::strtod(beta.c_str(), nullptr);
+        std::string alpha, beta, of_alpha, of_beta;
+        words >> alpha >> beta >> of_alpha >> of_beta;
+        words.clear();  // the last two are not there where factors are real
+        header.alpha = {std::strtod(alpha.c_str(), nullptr), std::strtod(of_alpha.c_str(), nullptr)};
+        header.beta = {std::strtod(beta.c_str(), nullptr), std::strtod(of_beta.c_str(), nullptr)};
     } else if (kind == "input") {
         JournalInput input;
         words >> input.identity.bytes >> input.identity.changed_ns >> input.identity.samples >> input.touched_ns;
@@ -114,7 +115,10 @@ std::string header_text(const JournalHeader& header) {
     for (const std::string& how : header.how) {
         text += sealed("how " + how);
     }
-    text += sealed(fmt::format("scalars {:a} {:a}", header.alpha, header.beta));
+    const std::string imaginary = header.alpha.imag() != 0 || header.beta.imag() != 0
+                                      ? fmt::format(" {:a} {:a}", header.alpha.imag(), header.beta.imag())
+                                      : "";
+    text += sealed(fmt::format("scalars {:a} {:a}{}", header.alpha.real(), header.beta.real(), imaginary));
     for (const JournalInput& input : header.inputs) {
         text += sealed(fmt::format("input {} {} {} {} {}", input.identity.bytes, input.identity.changed_ns,
                                    input.identity.samples, input.touched_ns, escaped(input.name)));

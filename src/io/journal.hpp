@@ -4,7 +4,7 @@
 //   plan MxKxN TYPE disk={...} ...            the cuts, with which alone the tiles have a meaning
 //   product ...                               the plan of each shape that is multiplied: same plan, same bits
 //   how ...                                   of a product that the host cuts up for devices: likewise, in that order
-//   scalars <alpha> <beta>
+//   scalars <alpha> <beta> [<imaginary part of alpha> <of beta>]
 //   input <bytes> <changed> <samples> <touched> <name>
 //                                             one for each file that is read; the samples cover how it is read
 //   begin
@@ -44,7 +44,7 @@ struct JournalHeader {
     ProductPlan plan;
     std::vector<ProductPlan> products;
     std::vector<std::string> how;
-    double alpha = 1, beta = 0;
+    std::complex<double> alpha = 1, beta = 0;
     std::vector<JournalInput> inputs;
 };
 

@@ -44,7 +44,7 @@ protected:
         StageProducts wrong = processor_stage({}, 2);
         const auto right = wrong.multiply;
         int calls = 0;
-        wrong.multiply = [&](double alpha, const ConstView& a, const ConstView& b, double beta, const View& out,
+        wrong.multiply = [&](Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& out,
                              const ProductPlan& plan, void* workspace, std::int64_t bytes) {
             const RunReport done = right(alpha, a, b, beta, out, plan, workspace, bytes);
             if (++calls == which || which < 0) {

@@ -94,7 +94,7 @@ TEST_F(Formats, what_a_matrix_market_file_cannot_be_is_told) {
     heptad_fails(4, {"verify", "huge.mtx", "huge.mtx", "huge.mtx"});
 }
 
-TEST_F(Formats, complex_matrices_are_multiplied_conjugated_and_verified_in_memory_alone) {
+TEST_F(Formats, complex_matrices_are_multiplied_conjugated_and_verified_in_memory_and_from_file_to_file) {
     heptad_ok({"gen", "uniform", "--shape", "90x70", "--type", "c64", "-o", "A.npy"});
     heptad_ok({"gen", "uniform", "--shape", "90x80", "--type", "c64", "--seed", "2", "-o", "B.npy"});
     const std::vector<std::string> mul{"mul", "A.npy", "B.npy", "-o", "C.npy", "--transpose-a"};
@@ -110,11 +110,45 @@ TEST_F(Formats, complex_matrices_are_multiplied_conjugated_and_verified_in_memor
         heptad_fails(5, {"verify", "A.npy", "B.npy", "C.npy", "--transpose-a"});
     }
     EXPECT_EQ(heptad_json({"info", "C.npy"})["dtype"], "<c8");
-    for (const std::vector<std::string>& elsewhere :
-         {std::vector<std::string>{"--device", "cpu:2"}, {"--overlap", "on"}}) {
-        EXPECT_NE(heptad_fails(2, with(mul, elsewhere)).find("made of real ones"), std::string::npos);
+    EXPECT_NE(heptad_fails(2, with(mul, {"--device", "cpu:2"})).find("made of real ones"), std::string::npos);
+    EXPECT_NE(heptad_fails(2, with(mul, {"--overlap", "on", "--host-levels", "1"})).find("--host-levels"),
+              std::string::npos);
+    const std::vector<std::string> sum{"--conjugate-a", "--alpha", "1.5-2i", "--beta", "-i", "--add", "C.npy"};
+    for (const std::vector<std::string>& way :
+         {std::vector<std::string>{}, {"--overlap", "on"}, {"--overlap", "on", "--memory", "400K"}}) {
+        const nlohmann::json told =
+            heptad_json(with(with({"mul", "A.npy", "B.npy", "-o", "S.npy", "--transpose-a", "--verify"}, sum), way));
+        EXPECT_EQ(told["verified"], true);
+        heptad_ok(with({"verify", "A.npy", "B.npy", "S.npy", "--transpose-a"}, sum));
+        heptad_fails(5, {"verify", "A.npy", "B.npy", "S.npy", "--transpose-a", "--conjugate-a", "--alpha", "1.5+2i",
+                         "--beta", "-i", "--add", "C.npy"});
     }
-    EXPECT_NE(heptad_fails(2, {"plan", "64", "64", "64", "--type", "c64"}).find("three"), std::string::npos);
+    write_matrix("R.npy", a_);
+    write_matrix("Q.npy", b_);
+    EXPECT_NE(heptad_fails(2, {"mul", "R.npy", "Q.npy", "-o", "C.npy", "--alpha", "2i"}).find("c64"),
+              std::string::npos);
+    heptad_fails(2, {"mul", "A.npy", "B.npy", "-o", "C.npy", "--transpose-a", "--alpha", "1+2k"});
+    heptad_fails(2, {"mul", "A.npy", "B.npy", "-o", "C.npy", "--transpose-a", "--alpha", "1+-2i"});
+}
+
+TEST_F(Formats, complex_plans_are_printed_and_carried_out) {
+    heptad_ok({"gen", "uniform", "--shape", "70x70", "--type", "c128", "-o", "A.npy"});
+    for (const std::vector<std::string>& how :
+         {std::vector<std::string>{}, {"--accuracy", "strict"}, {"--levels", "1"}, {"--memory", "100K"}}) {
+        std::vector<std::string> words{"plan", "70", "70", "70", "--type", "c128"};
+        words.insert(words.end(), how.begin(), how.end());
+        const nlohmann::json told = heptad_json(words);
+        const std::string plan = told["plan"];
+        EXPECT_NE(plan.find(" complex="), std::string::npos);
+        write("P.txt", plan + "\n");
+        heptad_ok({"mul", "A.npy", "A.npy", "-o", "C.npy", "--plan", "P.txt"});
+        heptad_ok({"verify", "A.npy", "A.npy", "C.npy"});
+    }
+    write("P.txt",
+          "plan 70x70x70 c128 backend=cpu threads=1 levels=none leaf=heptad core=70x70x70 accumulate=no "
+          "change-basis=no workspace-bytes=0 predicted-s=1 error-bound=1\n");
+    EXPECT_NE(heptad_fails(3, {"mul", "A.npy", "A.npy", "-o", "C.npy", "--plan", "P.txt"}).find("complex="),
+              std::string::npos);
 }
 
 TEST_F(Formats, info_reads_every_file_that_gen_writes) {

@@ -1,4 +1,5 @@
 heptad_test(product/file/file_product_test heptad_product_file)
+heptad_test(product/file/complex_files_test heptad_product_file)
 heptad_test(product/file/file_verify_test heptad_product_file)
 heptad_test(product/file/file_resume_test heptad_product_file)
 heptad_test(product/file/given_plan_test heptad_product_file)

@@ -19,6 +19,20 @@ const char* mode_name(LevelMode mode) {
     return "";
 }
 
+const char* complex_way_name(ComplexWay way) {
+    switch (way) {
+        case ComplexWay::three_products:
+            return "three-products";
+        case ComplexWay::one_product:
+            return "one-product";
+        case ComplexWay::in_place:
+            return "in-place";
+        case ComplexWay::none:
+            break;
+    }
+    return "none";
+}
+
 int level_count(const ProductPlan& plan) {
     const int below = static_cast<int>(plan.levels.size()) + (plan.host ? plan.host->levels : 0);
     return plan.transfers && !plan.transfers->algorithm.empty()

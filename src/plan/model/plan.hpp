@@ -39,6 +39,10 @@ struct LevelPlan {
     bool operator==(const LevelPlan&) const = default;
 };
 
+/// How a product of complex matrices is made of real ones (product/memory/complex_product.hpp).
+enum class ComplexWay : std::uint8_t { none, three_products, one_product, in_place };
+const char* complex_way_name(ComplexWay way);
+
 /// How the numbers of a product are represented while they are multiplied.
 struct Arithmetic {
     /// Residues modulo so many (base/moduli.hpp): at most, where the result is exact, or for data that is even. 0: as
@@ -62,6 +66,8 @@ struct ProductPlan {
     bool change_basis =
         false;  // all levels share one algorithm with bases: A, B are transformed once, C once at the end
     std::optional<PanelCut> panels;
+    /// Of c64 and c128 only: what follows is of one of their real products (plan/search/complex_plan.hpp).
+    ComplexWay complex = ComplexWay::none;
     /// By residues: what follows is of the product of integers of one tile of C and part of k, modulo one of them.
     Arithmetic arithmetic;
     std::int64_t tile_m = 0, tile_k = 0, tile_n = 0;

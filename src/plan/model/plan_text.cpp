@@ -1,7 +1,7 @@
 // A plan as one line, and back:
 //
 //   plan MxKxN TYPE [disk={...}] [rank={...}] [host={...}] [transfers={...}] backend=cpu threads=2 [panels={...}]
-//   levels=winograd:parallel leaf=heptad ...
+//   [complex=WAY] levels=winograd:parallel leaf=heptad ...
 //
 // What one list of fields says is printed and is read: no key can be written that is not understood.
 #include <algorithm>
@@ -112,6 +112,7 @@ void fields_of(Plan& plan, Fields& fields) {
     fields.required("backend", plan.backend);
     fields.required("threads", plan.threads);
     fields.nested("panels", plan.panels);
+    fields.optional("complex", plan.complex, ComplexWay::none);
     fields.optional("arithmetic", plan.arithmetic, Arithmetic{});
     if (is_by_residues(plan)) {
         fields.required("tile", sides(plan.tile_m, plan.tile_k, plan.tile_n));
@@ -163,6 +164,7 @@ private:
     static std::string print(bool value) { return value ? "yes" : "no"; }
     static std::string print(const std::string& value) { return value; }
     static std::string print(const Arithmetic& arithmetic) { return fmt::format("{}{}", kResidues, arithmetic.moduli); }
+    static std::string print(ComplexWay way) { return complex_way_name(way); }
     static std::string print(Kept kept) { return kKept[static_cast<std::size_t>(kept)]; }
     static std::string print(ClusterAlgorithm algorithm) { return cluster_algorithm_name(algorithm); }
     template <class Number>
@@ -337,6 +339,15 @@ private:
             fail(ErrorCode::input, "a plan's {} is native or residues:N, not '{}'", key, text);
         }
         parse(key, text.substr(kResidues.size()), arithmetic.moduli);
+    }
+    static void parse(const std::string& key, const std::string& text, ComplexWay& way) {
+        for (const ComplexWay one : {ComplexWay::three_products, ComplexWay::one_product, ComplexWay::in_place}) {
+            if (text == complex_way_name(one)) {
+                way = one;
+                return;
+            }
+        }
+        fail(ErrorCode::input, "a plan's {} is three-products, one-product or in-place, not '{}'", key, text);
     }
     static void parse(const std::string& key, const std::string& text, Kept& kept) {
         const auto found = std::find(kKept.begin(), kKept.end(), text);

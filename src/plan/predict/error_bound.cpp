@@ -7,6 +7,7 @@
 #include "base/moduli.hpp"
 #include "base/types.hpp"
 #include "plan/predict/measured_plans.hpp"
+#include "plan/search/complex_plan.hpp"
 
 namespace heptad {
 namespace {
@@ -84,6 +85,11 @@ LevelError level_error(const LevelPlan& level, bool change_basis) {
 }  // namespace
 
 double error_bound(const ProductPlan& plan) {
+    if (plan.complex != ComplexWay::none) {
+        // With e the bound of a real product and M the largest moduli: real and imaginary parts are off by e M M each,
+        // of three products by 2 e M M and (2 + 1 + 1) e M M, with sums that round a few times more.
+        return (plan.complex == ComplexWay::one_product ? 2 : 5) * error_bound(real_plan(plan));
+    }
     const double u = unit_roundoff(plan.type);
     if (is_by_residues(plan)) {  // the norm of a line is at most sqrt(k) times its largest value
         return static_cast<double>(plan.k) * (rounds_once(plan) ? u : residue_error(plan));
@@ -118,7 +124,15 @@ double error_bound(const ProductPlan& plan) {
                                : std::max(bound, classical(static_cast<double>(plan.k), u));
 }
 
+double complex_growth(const ProductPlan& plan) {
+    constexpr double kOfThreeProducts = 2;
+    return plan.complex == ComplexWay::three_products ? kOfThreeProducts : 1;
+}
+
 double expected_growth(const ProductPlan& plan, const Machine& machine) {
+    if (plan.complex != ComplexWay::none) {
+        return complex_growth(plan) * expected_growth(real_plan(plan), machine);
+    }
     if (rounds_once(plan)) {
         return 1;
     }

@@ -30,6 +30,10 @@ double expected_growth(const std::vector<LevelPlan>& levels);
 /// in f32 and 2.5 to 2.7 in f64 on an H200 (bench/results/studies/h200-scaled-tuned.json), where 7.0 were expected.
 double growth_share(bool on_device, Type type);
 
+/// What the way of a complex product adds to that: its third product is of sums of real and imaginary parts, so that
+/// errors are sqrt(4 + 1 + 1) times those of one of its products, where the definition's are sqrt(1 + 1) times.
+double complex_growth(const ProductPlan& plan);
+
 /// Of a plan by residues on a device: |AB - computed|_ij is at most so many times |a_i||b_j|, whatever the data is
 /// like.
 double residue_error(const ProductPlan& plan);

@@ -76,7 +76,7 @@ double typical_classical_error(Type type) {
 }
 
 double expected_growth(const ProductPlan& plan) {
-    double growth = expected_growth(outer_levels(plan)) * expected_growth(plan.levels);
+    double growth = complex_growth(plan) * expected_growth(outer_levels(plan)) * expected_growth(plan.levels);
     if (plan.transfers && !plan.transfers->algorithm.empty()) {
         // The products at both ends are made by more levels of the schedule in place of the plan's.
         const int ends = std::max(plan.transfers->opening, plan.transfers->closing);
@@ -94,6 +94,11 @@ ErrorPromise classical_promise(const ProductPlan& plan) {
     promise.roundoff = u;
     promise.typical = typical_classical_error(plan.type);
     promise.over = BoundOver::entries;
+    if (is_complex(plan.type)) {  // 2k real products in each part, and both parts together
+        promise.typical *= 2;
+        promise.bound = 2 * gamma(2 * static_cast<double>(plan.k) + 2, u);
+        return promise;
+    }
     const double roundings = static_cast<double>(plan.k) + 2;
     // tf32 rounds each factor once and the 16-bit types the result once; they add in f32.
     const bool adds_in_f32 = plan.type == Type::tf32 || plan.type == Type::bf16 || plan.type == Type::f16;
@@ -118,11 +123,17 @@ ErrorPromise promised_error(const ProductPlan& plan, double growth, bool for_eve
         return promise;
     }
     const bool levels_outside = !outer_levels(plan).empty(), levels_inside = !plan.levels.empty();
-    if (promise.over == BoundOver::nothing || !(levels_outside || levels_inside)) {
+    const bool is_definition = !levels_outside && !levels_inside && plan.complex != ComplexWay::three_products;
+    if (promise.over == BoundOver::nothing || is_definition) {
         return promise;
     }
     promise.growth = growth;
     promise.typical *= growth;
+    if (!levels_outside && !levels_inside) {  // of three products: 1 + 1 + 2 times the bound of each, over norms
+        promise.over = BoundOver::lines;
+        promise.bound *= 2;
+        return promise;
+    }
     // plan.error_bound is over the largest values of the matrices that the levels see. With A'' and B'', from which
     // powers of two were taken,
     //

@@ -13,6 +13,7 @@
 #include "base/shared_state.hpp"
 #include "base/size.hpp"
 #include "base/types.hpp"
+#include "plan/search/complex_plan.hpp"
 
 namespace heptad {
 namespace {
@@ -348,6 +349,9 @@ std::int64_t reserved_bytes(const ProductPlan& plan) {
 }
 
 std::int64_t plan_workspace_bytes(const ProductPlan& plan) {
+    if (plan.complex != ComplexWay::none) {
+        return checked_add(real_copies_bytes(plan), plan_workspace_bytes(real_plan(plan)));
+    }
     if (is_by_residues(plan) && is_on_device(plan)) {
         return device_residue_layout(plan).bytes();
     }

@@ -12,6 +12,7 @@
 #include "plan/predict/fused_prediction.hpp"
 #include "plan/predict/measured_plans.hpp"
 #include "plan/predict/predict.hpp"
+#include "plan/search/complex_plan.hpp"
 #include "plan/search/considered.hpp"
 #include "plan/search/device_residue_plan.hpp"
 #include "plan/search/level_layout.hpp"
@@ -235,6 +236,10 @@ void check_plan(const ProductPlan& plan) {
         fail(ErrorCode::input,
              "this plan has other places divide the product first; it is no plan of one whole product of numbers");
     }
+    if (is_complex(plan.type) || plan.complex != ComplexWay::none) {
+        check_complex_plan(plan);
+        return;
+    }
     if (is_by_residues(plan)) {
         check_residue_plan(plan);
         return;
@@ -395,14 +400,16 @@ ProductPlan extended_plan(const Problem& problem, const Machine& machine, const 
 }  // namespace
 
 ProductPlan library_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits) {
+    if (is_complex(problem.type)) {
+        return complex_library_plan(problem, machine, limits);
+    }
     return classical_plans(problem, machine, limits).library;
 }
 
 ProductPlan make_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits) {
     validate(problem, machine);
     if (is_complex(problem.type)) {
-        fail(ErrorCode::internal, "products of {} are planned as the real ones they are made of",
-             type_name(problem.type));
+        return make_complex_plan(problem, machine, limits);
     }
     const bool only_by_residues = problem.type == Type::i64 && backend_traits(problem).is_device;
     if ((problem.options.accuracy == Accuracy::exact && is_float(problem.type)) || only_by_residues) {

@@ -118,6 +118,7 @@ HostDecision make_plan_for(const DeviceList& list, const ProblemSize& size, Type
              "products of i64 run on one device, whose memory holds all three matrices, and not over devices; set "
              "device to cpu");
     }
+    refuse_complex(type, "over devices");
     const HostProblem problem{size, type, result_type, false, options.accumulate, options.accuracy, options.host};
     return make_host_plan(
         problem, device_facts(list),
@@ -154,7 +155,6 @@ void require_no_workspace_or_stream(const ProductContext& context) {
 
 HostDecision make_plan_over_devices(const ProblemSize& size, Type type, Type result_type, const Options& options,
                                     const ProductContext& context) {
-    refuse_complex(type, "over devices");
     return make_plan_for(parse_device_list(options.device), size, type, result_type, options, context);
 }
 

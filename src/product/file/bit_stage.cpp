@@ -37,7 +37,7 @@ StageProducts packed_bits_stage(Type algebra, const bits::BitOptions& options, i
         plan.predicted_s = bit_plan.predicted_s;
         return plan;
     };
-    stage.multiply = [=](double, const ConstView& a, const ConstView& b, double beta, const View& c,
+    stage.multiply = [=](Factor, const ConstView& a, const ConstView& b, Factor beta, const View& c,
                          const ProductPlan& plan, void* workspace, std::int64_t workspace_bytes) {
         const ProductPlan bit_plan = fitting_plan(algebra, plan.m, plan.k, plan.n, options, used, workspace_bytes);
         if (bit_plan.workspace_bytes > workspace_bytes) {  // options of today, memory of the run that began
@@ -48,7 +48,7 @@ StageProducts packed_bits_stage(Type algebra, const bits::BitOptions& options, i
                  bit_plan.levels.size(), used, plan.m, plan.k, plan.n, bit_plan.workspace_bytes, workspace_bytes);
         }
         bits::multiply_bits(bit_plan, bits_of_bytes(a, plan.k), bits_of_bytes(b, bit_plan.n),
-                            bits_of_bytes(c, bit_plan.n), beta != 0, {}, static_cast<std::uint64_t*>(workspace));
+                            bits_of_bytes(c, bit_plan.n), beta != 0.0, {}, static_cast<std::uint64_t*>(workspace));
         return RunReport{};
     };
     return stage;

@@ -14,8 +14,8 @@ namespace {
 constexpr std::int64_t kCacheLine_bytes = 64;
 constexpr std::int64_t kMostBand_bytes = std::int64_t{64} << 20;  // higher bands are hardly faster
 
-void scale(double beta, const View& c, int threads) {
-    if (beta == 1) {
+void scale(Factor beta, const View& c, int threads) {
+    if (beta == 1.0) {
         return;
     }
     Options options;
@@ -28,7 +28,7 @@ void scale(double beta, const View& c, int threads) {
 
 }  // namespace
 
-void write_scaled(const MatrixFile& c0, double beta, std::int64_t memory_bytes, const PartialFile& result,
+void write_scaled(const MatrixFile& c0, Factor beta, std::int64_t memory_bytes, const PartialFile& result,
                   IoQueue& queue, const FileHooks& hooks) {
     FileLayout from = c0.layout(), to = result.layout();
     from.block_bytes = to.block_bytes = 1;

@@ -5,11 +5,12 @@
 #include "io/io_queue.hpp"
 #include "io/matrix_file.hpp"
 #include "io/partial_file.hpp"
+#include "product/memory/product.hpp"
 
 namespace heptad {
 
 /// Band by band of rows, in that memory or, where it is less, in what one row takes. Throws Error(cancelled).
-void write_scaled(const MatrixFile& c0, double beta, std::int64_t memory_bytes, const PartialFile& result,
+void write_scaled(const MatrixFile& c0, Factor beta, std::int64_t memory_bytes, const PartialFile& result,
                   IoQueue& queue, const FileHooks& hooks);
 
 }  // namespace heptad

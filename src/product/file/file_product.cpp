@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/bit_bytes.hpp"
+#include "base/complex_as_real.hpp"
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "base/timing.hpp"
@@ -79,14 +80,14 @@ public:
         JournalHeader header;
         header.alpha = request_.alpha;
         header.beta = request_.beta;
-        const auto add_input = [&](const MatrixFile& file, bool transpose) {
+        const auto add_input = [&](const MatrixFile& file, bool transpose, bool conjugate) {
             header.inputs.push_back(
-                {file.name(), identity_as_read(file, operand_layout(file, transpose)), file.touched_ns()});
+                {file.name(), identity_as_read(file, operand_layout(file, transpose), conjugate), file.touched_ns()});
         };
-        add_input(inputs.a, request_.transpose_a);
-        add_input(inputs.b, request_.transpose_b);
+        add_input(inputs.a, request_.transpose_a, request_.conjugate_a);
+        add_input(inputs.b, request_.transpose_b, request_.conjugate_b);
         if (inputs.c0) {
-            add_input(*inputs.c0, false);
+            add_input(*inputs.c0, false, false);
         }
         const bool is_left = request_.resume && ::access(names_.partial().c_str(), F_OK) == 0;
         if (request_.resume && !is_left && sources_.c0 && same_file(sources_.c0->path, names_.target)) {
@@ -210,7 +211,9 @@ private:
         const std::map<std::int64_t, JournalTile>& finished = earlier.finished;
         // With outer levels, C0 and the factors come in at the end.
         const bool adds = c0.has_value() && !launch_.layers;
-        const double alpha = launch_.layers ? 1 : request_.alpha;
+        const Factor alpha = launch_.layers ? 1 : request_.alpha;
+        const bool conjugates_left = cut.mirrored ? request_.conjugate_b : request_.conjugate_a;
+        const bool conjugates_right = cut.mirrored ? request_.conjugate_a : request_.conjugate_b;
         const std::vector<std::int64_t> missing = missing_tiles(schedule, finished);
         PageBuffer workspace(stage_.open_device ? 0 : plan.workspace_bytes);
         PipelineFiles files{
@@ -267,17 +270,19 @@ private:
                 require_safe_sums(layered(), *sums);
             }
             if (check) {
-                check->before_product(step, left, right, strip);
+                check->before_product(step, conjugated(left, conjugates_left), conjugated(right, conjugates_right),
+                                      strip);
             }
         };
         work.multiply = [&](const FileStep& step, std::int64_t first_row, const ConstView& left, const ConstView& right,
                             const View& c) {
-            const double beta = step.panel > 0 ? 1 : adds ? request_.beta : 0;
+            const Factor beta = step.panel > 0 ? 1 : adds ? request_.beta : 0;
             const FileWindow panel = schedule.right_window(step.tile, step.panel);
             const ProductPlan& product = products.of(c.rows, panel.rows, panel.cols);
             if (!device) {
-                report.products.add(
-                    stage_.multiply(alpha, left, right, beta, c, product, workspace.data(), workspace.bytes()));
+                report.products.add(stage_.multiply(alpha, conjugated(left, conjugates_left),
+                                                    conjugated(right, conjugates_right), beta, c, product,
+                                                    workspace.data(), workspace.bytes()));
                 if (schedule.result().packed && step.panel + 1 == schedule.panels()) {
                     clear_beyond(panel.col + panel.cols, plan.n, c);
                 }
@@ -286,7 +291,7 @@ private:
             FileWindow window = schedule.result_window(step.tile, step.strip);
             window.row += first_row;
             window.rows = c.rows;
-            device->multiply(alpha, {step.left_slot, first_row, c.rows}, step.right_slot, beta,
+            device->multiply(alpha.real(), {step.left_slot, first_row, c.rows}, step.right_slot, beta.real(),
                              tile_place(schedule, step, window), product);
         };
         work.completed = [&](const FileStep& step, const FileWindow& window, const View& c) {
@@ -352,12 +357,10 @@ private:
     check::JudgedProduct judged_product(const FileSchedule& schedule, const StepPlans& products) const {
         const double growth = products.largest_growth() * expected_growth(request_.outer);
         const std::int64_t additions = launch_.layers ? static_cast<std::int64_t>(growth_.roundings) : 0;
-        return {request_.alpha,
-                request_.beta,
-                sources_.k,
-                sources_.a.type,
-                {request_.accuracy, growth},
-                schedule.panels() + additions + (sources_.c0 ? 1 : 0)};
+        return {
+            request_.alpha.real(), request_.beta.real(),        sources_.k,
+            sources_.a.type,       {request_.accuracy, growth}, schedule.panels() + additions + (sources_.c0 ? 1 : 0),
+            request_.alpha.imag(), request_.beta.imag()};
     }
 
     /// A matrix without an element: what remains is beta C0, or zeros.

@@ -17,7 +17,7 @@
 #include "plan/model/plan.hpp"
 #include "plan/search/file_layers.hpp"
 #include "plan/search/file_plan.hpp"
-#include "run/dense/runner.hpp"
+#include "product/memory/product.hpp"
 
 namespace heptad {
 
@@ -25,7 +25,8 @@ struct FileProductRequest {
     MatrixName a, b;
     std::optional<MatrixName> c0;  ///< may name the output itself
     bool transpose_a = false, transpose_b = false;
-    double alpha = 1, beta = 0;
+    bool conjugate_a = false, conjugate_b = false;  ///< of complex matrices
+    Factor alpha = 1, beta = 0;
     std::string output;
     std::int64_t memory_bytes = 0;
     bool resume =
@@ -42,7 +43,7 @@ struct FileProductRequest {
 struct StageProducts {
     std::function<ProductPlan(const StageProduct& product, Type type)> plan;
     /// On the processor.
-    std::function<RunReport(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+    std::function<RunReport(Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
                             const ProductPlan& plan, void* workspace, std::int64_t workspace_bytes)>
         multiply;
     /// On a device, whose memory the plans' workspace is then; empty: on the processor.

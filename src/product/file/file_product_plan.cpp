@@ -30,7 +30,7 @@ StageProducts processor_stage(const Options& options, int threads) {
         return plan;
     };
     stage.check = check_plan_in_memory;
-    stage.multiply = [threads](double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+    stage.multiply = [threads](Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
                                const ProductPlan& plan, void* workspace, std::int64_t workspace_bytes) {
         ProductContext context;
         context.threads = threads;

@@ -16,7 +16,7 @@ namespace heptad {
 void require_safe_sums(const LayeredRun& run, const OperandSums& sums) {
     const Type type = run.layers.whole.type;
     if (unit_roundoff(type) > 0 &&
-        !layer_sums_are_safe(run.growth, type, run.layers.whole.k, run.request.alpha, 0, sums.seen())) {
+        !layer_sums_are_safe(run.growth, type, run.layers.whole.k, run.request.alpha.real(), 0, sums.seen())) {
         throw SumsNotSafe{};
     }
 }
@@ -73,8 +73,8 @@ std::optional<VerifyResult> add_up_products(const LayeredRun& run, const LayerSc
                                             const check::JudgedProduct& judged) {
     const FileHooks& hooks = run.hooks;
     LastPassOptions options;
-    options.alpha = run.request.alpha;
-    options.beta = run.request.beta;
+    options.alpha = run.request.alpha.real();
+    options.beta = run.request.beta.real();
     options.lines = scaling.scales() ? scaling.of_result() : LineExponents{};
     options.threads = hooks.threads;
     options.overlap = run.request.overlap;

@@ -28,9 +28,10 @@ bool same_file(const std::string& x, const std::string& y) {
            first.st_dev == second.st_dev;
 }
 
-FileIdentity identity_as_read(const MatrixFile& file, const FileLayout& layout) {
+FileIdentity identity_as_read(const MatrixFile& file, const FileLayout& layout, bool conjugate) {
     FileIdentity identity = file.identity();
-    const std::array<std::int64_t, 4> way{layout.rows, layout.cols, layout.by_columns ? 1 : 0, layout.data_offset};
+    const std::array<std::int64_t, 4> way{layout.rows, layout.cols, (layout.by_columns ? 1 : 0) + (conjugate ? 2 : 0),
+                                          layout.data_offset};
     identity.samples = checksum(way.data(), static_cast<std::int64_t>(sizeof way), identity.samples);
     return identity;
 }

@@ -18,7 +18,7 @@ FileLayout operand_layout(const MatrixFile& file, bool transpose);
 bool same_file(const std::string& x, const std::string& y);
 
 /// The same bytes read in another way (transposed, another dataset of the file) are another matrix.
-FileIdentity identity_as_read(const MatrixFile& file, const FileLayout& layout);
+FileIdentity identity_as_read(const MatrixFile& file, const FileLayout& layout, bool conjugate);
 
 /// The files that are read.
 struct OpenInputs {

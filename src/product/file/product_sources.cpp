@@ -31,9 +31,9 @@ ProductSources find_product_sources(const FileProductRequest& request) {
     sources.m = a.rows;
     sources.k = a.cols;
     sources.n = b.cols;
-    if (request.beta != 0) {
+    if (request.beta != 0.0) {
         if (!request.c0) {
-            fail(ErrorCode::usage, "beta is {}, so the matrix that it multiplies is needed", request.beta);
+            fail(ErrorCode::usage, "beta is {}, so the matrix that it multiplies is needed", std::abs(request.beta));
         }
         sources.c0 = find_matrix(*request.c0);
         if (sources.c0->type != sources.a.type || sources.c0->layout.rows != a.rows ||

@@ -137,7 +137,7 @@ double StepPlans::largest_error_bound() const {
 double StepPlans::largest_growth() const {
     double growth = 1;
     for (const auto& [key, plan] : plans_) {
-        growth = std::max(growth, expected_growth(plan.levels));
+        growth = std::max(growth, complex_growth(plan) * expected_growth(plan.levels));
     }
     return growth;
 }

@@ -6,17 +6,13 @@
 #include <vector>
 
 #include "base/complex_as_real.hpp"
-#include "base/error.hpp"
 #include "base/over_rows.hpp"
 #include "base/size.hpp"
 #include "base/thread_pool.hpp"
-#include "base/workspace.hpp"
-#include "product/memory/validate.hpp"
+#include "plan/search/level_layout.hpp"
 
 namespace heptad {
 namespace {
-
-using Factor = std::complex<double>;
 
 struct ComplexProduct {
     Factor alpha;
@@ -25,63 +21,43 @@ struct ComplexProduct {
     View c;
 
     Type part() const { return part_type(c.type); }
-    std::int64_t bytes(std::int64_t parts) const {
-        return checked_mul(parts, static_cast<std::int64_t>(element_bytes(part())));
-    }
+    std::int64_t bytes(std::int64_t parts) const { return parts * static_cast<std::int64_t>(element_bytes(part())); }
     bool has_real_factors() const { return alpha.imag() == 0 && beta.imag() == 0; }
     /// Rows of C lie side by side, and A's are used as they are or copied.
     bool writes_in_place() const { return c.col_stride == 1 && has_real_factors(); }
     bool reads_in_place() const { return a.col_stride == 1; }
 
-    std::int64_t planes_bytes() const {
-        return bytes(checked_mul(3, checked_add(checked_add(checked_mul(a.rows, a.cols), checked_mul(b.rows, b.cols)),
-                                                checked_mul(c.rows, c.cols))));
-    }
+    /// Of the copies of one product.
     std::int64_t expanded_bytes() const {
-        std::int64_t parts = checked_mul(4, checked_mul(b.rows, b.cols));
-        parts = checked_add(parts, reads_in_place() ? 0 : checked_mul(2, checked_mul(a.rows, a.cols)));
-        return bytes(checked_add(parts, writes_in_place() ? 0 : checked_mul(2, checked_mul(c.rows, c.cols))));
+        const std::int64_t of_a = reads_in_place() ? 0 : 2 * a.rows * a.cols;
+        const std::int64_t of_c = writes_in_place() ? 0 : 2 * c.rows * c.cols;
+        return bytes(4 * b.rows * b.cols + of_a + of_c) + 3 * kWorkspaceAlignment;
     }
 };
 
-/// The real products of a complex one, each told as its part of the progress.
+/// Carries out the real products, each told as its part of the progress, and hands the workspace out piece by piece.
 class RealProducts {
 public:
-    RealProducts(const Options& options, const ProductContext& context, ProductPlan* carried_out)
-        : options_(options), context_(context), carried_out_(carried_out), all_(context.hooks.progress) {
-        options_.overwrite_inputs = false;
+    RealProducts(const ProductPlan& plan, void* workspace, const RunHooks& hooks, const RealMultiply& multiply)
+        : pool_(shared_pool(plan.threads)),
+          begin_(static_cast<std::byte*>(workspace)),
+          next_(begin_),
+          bytes_(plan.workspace_bytes),
+          hooks_(hooks),
+          multiply_(multiply) {
+        report_.workspace_used_bytes = bytes_;
     }
 
-    /// Memory beside the products: the caller's first, which they get the rest of, or the system's.
-    bool take(std::int64_t bytes, const View& result) {
-        if (context_.workspace_bytes >= 0) {
-            constexpr std::int64_t kUnit = 4096;
-            const auto begin = reinterpret_cast<std::uintptr_t>(context_.workspace);
-            const auto skipped = static_cast<std::int64_t>((kUnit - begin % kUnit) % kUnit);
-            const std::int64_t used = skipped + round_up(bytes, kUnit);
-            if (used > context_.workspace_bytes || bytes > options_.workspace_limit_bytes) {
-                return false;
-            }
-            memory_ = static_cast<std::byte*>(context_.workspace) + skipped;
-            context_.workspace = static_cast<std::byte*>(context_.workspace) + used;
-            context_.workspace_bytes -= used;
-        } else {
-            std::int64_t limit = 0;
-            if (bytes > options_.workspace_limit_bytes || !own_.try_take(bytes, result, limit)) {
-                return false;
-            }
-            memory_ = static_cast<std::byte*>(own_.data());
-        }
-        beside_bytes_ = bytes;
-        if (options_.workspace_limit_bytes != Options{}.workspace_limit_bytes) {
-            options_.workspace_limit_bytes -= bytes;
-        }
-        return true;
+    /// The copies were of no use: the products are made without a plan, and all of the workspace is free again.
+    void start_over() {
+        next_ = begin_;
+        has_plan_ = false;
+        report_.fell_back = true;
     }
-    /// The next of that memory.
+    bool has_room_for(std::int64_t bytes) const { return bytes <= bytes_; }
     void* next(std::int64_t bytes) {
-        std::byte* const part = memory_;
-        memory_ += bytes;
+        std::byte* const part = next_;
+        next_ += round_up(bytes, kWorkspaceAlignment);
         return part;
     }
 
@@ -90,32 +66,30 @@ public:
         done_ = 0;
     }
     void multiply(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c) {
-        if (all_) {
-            context_.hooks.progress = [this](const Progress& now) {
-                all_({(done_ + now.fraction) / count_, now.stage});
+        RunHooks hooks = hooks_;
+        if (hooks_.progress) {
+            hooks.progress = [this](const Progress& now) {
+                hooks_.progress({(done_ + now.fraction) / count_, now.stage});
             };
         }
-        RunReport part = multiply_in_memory(alpha, a, b, beta, c, options_, context_, carried_out_);
-        part.workspace_used_bytes += beside_bytes_;
+        RunReport part = multiply_(alpha, a, b, beta, c, has_plan_ ? next_ : nullptr, hooks, has_plan_);
+        part.workspace_used_bytes = 0;
         report_.add(part);
         ++done_;
-        if (carried_out_ != nullptr) {
-            carried_out_->predicted_s *= count_;
-        }
     }
 
-    ThreadPool& pool() const { return shared_pool(effective_threads(context_)); }
-    RunReport report() const { return report_; }
+    ThreadPool& pool() const { return pool_; }
+    const RunReport& report() const { return report_; }
 
 private:
-    Options options_;
-    ProductContext context_;
-    ProductPlan* carried_out_;
-    ProgressCallback all_;
+    ThreadPool& pool_;
+    std::byte* const begin_;
+    std::byte* next_;
+    std::int64_t bytes_;
+    const RunHooks& hooks_;
+    const RealMultiply& multiply_;
     RunReport report_;
-    Workspace own_;
-    std::byte* memory_ = nullptr;
-    std::int64_t beside_bytes_ = 0;
+    bool has_plan_ = true;
     int count_ = 1, done_ = 0;
 };
 
@@ -258,103 +232,43 @@ void in_place(const ComplexProduct& x, RealProducts& products) {
     }
 }
 
-/// Whatever they write: one way to take, and its plan.
-struct Choice {
-    ComplexWay way = ComplexWay::in_place;
-    ProductPlan plan;
-};
-
-Choice choose(const ProblemSize& size, Type type, const Options& options, const ProductContext& context) {
-    const Type part = part_type(type);
-    Options real = options;
-    real.overwrite_inputs = false;
-    const auto bytes = static_cast<double>(element_bytes(part));
-    const auto m = static_cast<double>(size.m), k = static_cast<double>(size.k), n = static_cast<double>(size.n);
-    Choice one{ComplexWay::one_product,
-               plan_product(size.m, checked_mul(2, size.k), checked_mul(2, size.n), part, real, context)};
-    if (options.accuracy == Accuracy::strict || options.accuracy == Accuracy::exact) {
-        return one;
-    }
-    Choice three{ComplexWay::three_products, plan_product(size.m, size.k, size.n, part, real, context)};
-    const int threads = effective_threads(context);
-    one.plan.predicted_s += pass_s(6 * k * n * bytes, threads);
-    three.plan.predicted_s = 3 * three.plan.predicted_s + pass_s(5 * (m * k + k * n + m * n) * bytes, threads);
-    return three.plan.predicted_s < one.plan.predicted_s ? three : one;
-}
-
 template <class T>
-void carry_out(const ComplexProduct& x, ComplexWay way, RealProducts& products, const Options& options,
-               const ProductContext& context, ProductPlan* carried_out) {
-    if (way == ComplexWay::three_products && products.take(x.planes_bytes(), x.c)) {
+void carry_out(const ComplexProduct& x, ComplexWay way, RealProducts& products) {
+    if (way == ComplexWay::three_products) {
         if (by_three_products<T>(x, products)) {
             return;
         }
-        products = RealProducts(options, context, carried_out);  // gives the planes back
+        products.start_over();
+        way = products.has_room_for(x.expanded_bytes()) ? ComplexWay::one_product : ComplexWay::in_place;
     }
-    if (way != ComplexWay::in_place && products.take(x.expanded_bytes(), x.c)) {
-        by_one_product<T>(x, products);
-        return;
-    }
-    if (options.accuracy == Accuracy::exact) {
-        fail(ErrorCode::resource,
-             "an exact product of {} needs {} bytes of workspace for its real numbers, which are not to be had; raise "
-             "the limit or take accuracy strict",
-             type_name(x.c.type), x.expanded_bytes());
-    }
-    in_place<T>(x, products);
+    way == ComplexWay::one_product ? by_one_product<T>(x, products) : in_place<T>(x, products);
 }
 
 }  // namespace
 
-RunReport multiply_complex(Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
-                           const Options& options, const ProductContext& context, ProductPlan* carried_out,
-                           ComplexWay way) {
-    validate_product(1, a, b, 0, c);
-    if (!is_complex(c.type)) {
-        fail(ErrorCode::usage, "complex factors are for matrices of c64 and c128, not of {}", type_name(c.type));
-    }
-    validate_workspace(context.workspace, context.workspace_bytes, a, b, c);
-    start_product(context.hooks);
+bool is_rounded_once(const Factor& alpha, const Factor& beta, const View& c) {
+    return ComplexProduct{alpha, {}, {}, beta, c}.writes_in_place();
+}
+
+RunReport multiply_complex(const ProductPlan& plan, const Factor& alpha, const ConstView& a, const ConstView& b,
+                           const Factor& beta, const View& c, void* workspace, const RunHooks& hooks,
+                           const RealMultiply& multiply) {
+    start_product(hooks);
     if (c.rows == 0 || c.cols == 0) {
         return {};
     }
-    const bool by_rows = c.cols <= 1 || c.col_stride == 1 || (c.rows > 1 && c.row_stride != 1);
-    const ComplexProduct x = by_rows ? ComplexProduct{alpha, a, b, beta, c}
-                                     : ComplexProduct{alpha, turned(b), turned(a), beta, transposed(c)};
-    RealProducts products(options, context, carried_out);
-    if (alpha == Factor() || a.cols == 0) {
-        with_part_type(c.type, [&]<class T>() {
-            ComplexProduct only_c = x;
-            only_c.alpha = 0;
-            update<T>(only_c, products.pool(), [](std::int64_t, std::int64_t) { return std::complex<T>(); });
-        });
-        finish_product(context.hooks);
-        return {};
-    }
-    if (options.accuracy == Accuracy::exact && !x.writes_in_place()) {
-        fail(ErrorCode::usage,
-             "exact products of {} take real alpha and beta, and a C whose rows or columns lie side by side; give "
-             "those or take accuracy strict",
-             type_name(c.type));
-    }
-    if (way == ComplexWay::automatic) {
-        way = choose({x.a.rows, x.a.cols, x.b.cols}, c.type, options, context).way;
-    }
-    with_part_type(c.type, [&]<class T>() { carry_out<T>(x, way, products, options, context, carried_out); });
+    ComplexProduct x{alpha, a, b, beta, c};
+    RealProducts products(plan, workspace, hooks, multiply);
+    with_part_type(c.type, [&]<class T>() {
+        if (alpha == Factor() || a.cols == 0) {
+            x.alpha = 0;
+            update<T>(x, products.pool(), [](std::int64_t, std::int64_t) { return std::complex<T>(); });
+            finish_product(hooks);
+        } else {
+            carry_out<T>(x, plan.complex, products);
+        }
+    });
     return products.report();
-}
-
-std::int64_t bytes_beside_products(const ProblemSize& size, Type type, const ProductPlan& plan) {
-    const auto copied = [&](std::int64_t m, std::int64_t n) {  // no matrix lies as it is needed
-        return ComplexProduct{
-            0, {nullptr, type, m, size.k, 0, 0}, {nullptr, type, size.k, n, 0, 0}, 0, {nullptr, type, m, n, 0, 0}};
-    };
-    const ComplexProduct x = copied(size.m, size.n);
-    return plan.k == size.k ? x.planes_bytes() : std::max(x.expanded_bytes(), copied(size.n, size.m).expanded_bytes());
-}
-
-ProductPlan plan_complex(const ProblemSize& size, Type type, const Options& options, const ProductContext& context) {
-    return choose(size, type, options, context).plan;
 }
 
 }  // namespace heptad

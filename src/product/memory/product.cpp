@@ -6,6 +6,7 @@
 #include <new>
 #include <optional>
 
+#include "base/complex_as_real.hpp"
 #include "base/device_layout.hpp"
 #include "base/error.hpp"
 #include "base/shared_state.hpp"
@@ -16,6 +17,7 @@
 #include "kernels/cpu/cpu_backend.hpp"
 #include "kernels/reference/reference_backend.hpp"
 #include "plan/predict/error_bound.hpp"
+#include "plan/search/complex_plan.hpp"
 #include "plan/search/level_layout.hpp"
 #include "plan/search/planner.hpp"
 #include "product/memory/complex_product.hpp"
@@ -32,6 +34,7 @@ struct ReadyPlan {
     Backend* backend = nullptr;
     cpu::CpuBackend* cpu = nullptr;  // the same object when it is the CPU's
     int leaf_id = 0;
+    std::shared_ptr<const ReadyPlan> real;  // of a complex product: one of those it is made of
 };
 
 constinit PlanCache<ReadyPlan> plan_cache;
@@ -80,6 +83,10 @@ void validate_leaf(const std::string& leaf, Type type, const Backend& backend) {
 ReadyPlan make_ready(const ProductPlan& plan) {
     ReadyPlan ready;
     ready.plan = plan;
+    if (is_complex(plan.type)) {
+        ready.real = std::make_shared<const ReadyPlan>(make_ready(real_plan(plan)));
+        return ready;
+    }
     ready.backend = &backend_named(plan.backend, plan.threads);
     ready.cpu = dynamic_cast<cpu::CpuBackend*>(ready.backend);
     for (const std::string& leaf : {plan.leaf, plan.fringe_leaf}) {  // before C is touched
@@ -146,7 +153,7 @@ std::shared_ptr<const ReadyPlan> ready_plan(std::int64_t m, std::int64_t k, std:
     }
     const Backend& backend = backend_named(options.device == "auto" ? "cpu" : options.device, threads);
     if (options.leaf != "auto") {
-        validate_leaf(options.leaf, type, backend);
+        validate_leaf(options.leaf, is_complex(type) ? part_type(type) : type, backend);
     }
     Problem problem{m, k, n, type, threads, options};
     problem.options.accumulate = accumulate;
@@ -154,20 +161,38 @@ std::shared_ptr<const ReadyPlan> ready_plan(std::int64_t m, std::int64_t k, std:
     return plan_cache.keep(question, version, make_ready(plan_or_pack(problem, *machine_for(threads), backend.name())));
 }
 
+RunReport execute(const ReadyPlan& ready, Factor alpha, const ConstView& a, const ConstView& b, Factor beta,
+                  const View& c, const ProductContext& context, void* taken = nullptr);
+
+/// As the plan of its real products says; without levels and workspace where A and B do not allow that plan.
+RunReport execute_complex(const ReadyPlan& ready, Factor alpha, const ConstView& a, const ConstView& b, Factor beta,
+                          const View& c, void* workspace, const RunHooks& hooks) {
+    const auto multiply = [&](double real_alpha, const ConstView& real_a, const ConstView& real_b, double real_beta,
+                              const View& real_c, void* rest, const RunHooks& real_hooks, bool planned) {
+        ProductContext context{ready.plan.threads, nullptr, 0, nullptr, real_hooks};
+        return planned ? execute(*ready.real, real_alpha, real_a, real_b, real_beta, real_c, context, rest)
+                       : multiply_in_memory(real_alpha, real_a, real_b, real_beta, real_c, without_levels({}), context);
+    };
+    return multiply_complex(ready.plan, alpha, a, b, beta, c, workspace, hooks, multiply);
+}
+
 /// `taken`: workspace that was found for the plan; null: the caller's, or what there is.
-RunReport execute(const ReadyPlan& ready, double alpha, const ConstView& a, const ConstView& b, double beta,
-                  const View& c, const ProductContext& context, void* taken = nullptr) {
+RunReport execute(const ReadyPlan& ready, Factor alpha, const ConstView& a, const ConstView& b, Factor beta,
+                  const View& c, const ProductContext& context, void* taken) {
     const ProductPlan& plan = ready.plan;
     const bool packed = plan.leaf == kPackedLeaf;
     if (plan.levels.empty() && ready.cpu != nullptr && !packed && !is_by_residues(plan)) {
         start_product(context.hooks);
-        ready.cpu->multiply_one({alpha, a, b, beta, c}, ready.leaf_id);
+        ready.cpu->multiply_one({alpha.real(), a, b, beta.real(), c}, ready.leaf_id);
         finish_product(context.hooks);
         return {};
     }
     const auto run = [&](void* workspace) {
-        return packed ? multiply_packed_bits(plan, alpha, a, b, beta, c, workspace, context.hooks)
-                      : run_plan(plan, *ready.backend, alpha, a, b, beta, c, workspace, context.hooks);
+        if (ready.real) {
+            return execute_complex(ready, alpha, a, b, beta, c, workspace, context.hooks);
+        }
+        return packed ? multiply_packed_bits(plan, alpha.real(), a, b, beta.real(), c, workspace, context.hooks)
+                      : run_plan(plan, *ready.backend, alpha.real(), a, b, beta.real(), c, workspace, context.hooks);
     };
     if (plan.workspace_bytes == 0 || taken != nullptr) {
         return run(taken);
@@ -188,11 +213,12 @@ RunReport execute(const ReadyPlan& ready, double alpha, const ConstView& a, cons
 
 /// The best plan whose workspace is to be had now, down to none: nothing that fits in memory without workspace fails or
 /// is killed for want of it. The limit of the options may only lower it.
-RunReport run_with_what_is_free(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+RunReport run_with_what_is_free(Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
                                 const Options& options, const ProductContext& context, ProductPlan* carried_out) {
     std::optional<Options> lowered;
     for (;;) {
-        const auto ready = ready_plan(a.rows, a.cols, b.cols, a.type, lowered ? *lowered : options, beta != 0, context);
+        const auto ready =
+            ready_plan(a.rows, a.cols, b.cols, a.type, lowered ? *lowered : options, beta != 0.0, context);
         const std::int64_t bytes = ready->plan.workspace_bytes;
         if (carried_out != nullptr) {
             *carried_out = ready->plan;
@@ -208,7 +234,7 @@ RunReport run_with_what_is_free(double alpha, const ConstView& a, const ConstVie
                 const auto* const error = dynamic_cast<const Error*>(&problem);
                 const bool ran_out = error != nullptr ? error->code() == ErrorCode::resource
                                                       : dynamic_cast<const std::bad_alloc*>(&problem) != nullptr;
-                if (!ran_out || beta != 0 || ready->plan.overwrite_inputs) {
+                if (!ran_out || beta != 0.0 || ready->plan.overwrite_inputs) {
                     throw;
                 }
             }
@@ -219,6 +245,23 @@ RunReport run_with_what_is_free(double alpha, const ConstView& a, const ConstVie
             lowered = options;
         }
         lowered->workspace_limit_bytes = limit;
+    }
+}
+
+void validate_complex_product(const Factor& alpha, const ConstView& a, const ConstView& b, const Factor& beta,
+                              const View& c) {
+    if ((alpha.imag() != 0 || beta.imag() != 0) && !is_complex(c.type)) {
+        fail(ErrorCode::usage, "complex factors are for matrices of c64 and c128, not of {}", type_name(c.type));
+    }
+    validate_product(alpha.real(), a, b, beta.real(), c);
+}
+
+void require_single_rounding(const Factor& alpha, const Factor& beta, const View& c) {
+    if (!is_rounded_once(alpha, beta, c)) {
+        fail(ErrorCode::usage,
+             "exact products of {} take real alpha and beta, and a C whose rows or columns lie side by side; give "
+             "those or take accuracy strict",
+             type_name(c.type));
     }
 }
 
@@ -234,12 +277,8 @@ int effective_threads(const ProductContext& context) {
     return threads_or_default(context.threads);
 }
 
-double pass_s(double bytes, int threads) {
-    return bytes / machine_for(threads)->combine_bytes_per_s;
-}
-
 double expected_growth_here(const ProductPlan& plan) {
-    return plan.levels.empty() ? 1 : expected_growth(plan, *machine_for(plan.threads));
+    return plan.levels.empty() ? complex_growth(plan) : expected_growth(plan, *machine_for(plan.threads));
 }
 
 bool repeat_product(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
@@ -264,9 +303,6 @@ Options without_levels(Options options) {
 
 ProductPlan plan_product(std::int64_t m, std::int64_t k, std::int64_t n, Type type, const Options& options,
                          const ProductContext& context) {
-    if (is_complex(type)) {
-        return plan_complex({m, k, n}, type, options, context);
-    }
     auto ready = ready_plan(m, k, n, type, options, options.accumulate, context);
     const bool by_default = options.workspace_limit_bytes == Options{}.workspace_limit_bytes;
     if (const std::int64_t bytes = ready->plan.workspace_bytes;
@@ -283,27 +319,27 @@ ProductPlan plan_product(std::int64_t m, std::int64_t k, std::int64_t n, Type ty
 ProductPlan plan_library_product(std::int64_t m, std::int64_t k, std::int64_t n, Type type, const Options& options,
                                  const ProductContext& context) {
     const int threads = effective_threads(context);
-    const Machine& machine = *machine_for(threads);
-    if (!is_complex(type)) {
-        return library_plan({m, k, n, type, threads, options}, machine);
-    }
-    ProductPlan plan = library_plan({m, k, n, part_type(type), threads, options}, machine);
-    plan.predicted_s *= 4;  // a complex multiplication is four real ones
-    return plan;
+    return library_plan({m, k, n, type, threads, options}, *machine_for(threads));
 }
 
-RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+RunReport multiply_in_memory(Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
                              const Options& options, const ProductContext& context, ProductPlan* carried_out) {
+    const bool has_real_factors = alpha.imag() == 0 && beta.imag() == 0;
     const bool is_cancelled = context.hooks.cancel != nullptr && context.hooks.cancel->cancelled();
     const bool asks_for_nothing_else =
         context.workspace_bytes < 0 && !context.hooks.progress && !is_cancelled && carried_out == nullptr;
-    if (asks_for_nothing_else && repeat_product(alpha, a, b, beta, c, options, context.threads)) {
+    if (asks_for_nothing_else && has_real_factors &&
+        repeat_product(alpha.real(), a, b, beta.real(), c, options, context.threads)) {
         return {};
     }
-    if (is_complex(a.type)) {
-        return multiply_complex(alpha, a, b, beta, c, options, context, carried_out);
+    validate_complex_product(alpha, a, b, beta, c);
+    const bool by_columns = c.cols > 1 && c.col_stride != 1 && (c.rows <= 1 || c.row_stride == 1);
+    if (is_complex(c.type) && by_columns) {  // rows of C are what real products make
+        return multiply_in_memory(alpha, turned(b), turned(a), beta, transposed(c), options, context, carried_out);
     }
-    validate_product(alpha, a, b, beta, c);
+    if (is_complex(c.type) && options.accuracy == Accuracy::exact) {
+        require_single_rounding(alpha, beta, c);
+    }
     validate_workspace(context.workspace, context.workspace_bytes, a, b, c);
     if (options.overwrite_inputs && !may_serve_as_scratch(a, b)) {
         Options keeping = options;
@@ -314,12 +350,14 @@ RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& 
                                  carried_out);
 }
 
-RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+RunReport multiply_in_memory(Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
                              const ProductPlan& plan, const ProductContext& context) {
-    validate_product(alpha, a, b, beta, c);
+    validate_complex_product(alpha, a, b, beta, c);
     validate_workspace(context.workspace, context.workspace_bytes, a, b, c);
-    refuse_complex(a.type, "as a plan says");
-    validate_plan(plan, a, b, beta, c);
+    validate_plan(plan, a, b, std::abs(beta), c);
+    if (is_complex(c.type) && is_by_residues(plan)) {
+        require_single_rounding(alpha, beta, c);
+    }
     return execute(make_ready(plan), alpha, a, b, beta, c, context);
 }
 

@@ -1,6 +1,8 @@
 // Products whose operands all lie in memory: checks what the caller gave, plans, finds workspace, runs.
 #pragma once
 
+#include <complex>
+
 #include "plan/model/plan.hpp"
 #include "plan/model/problem.hpp"
 #include "run/dense/runner.hpp"
@@ -24,7 +26,6 @@ Options without_levels(Options options);
 
 /// The plan for a problem on this machine; made once and kept for problems that come again. Without a limit of the
 /// options or a workspace of the context it stays within what is free now (base/workspace.hpp).
-/// Of complex types: the plan of the real products they are made of (complex_product.hpp), with the time of all.
 ProductPlan plan_product(std::int64_t m, std::int64_t k, std::int64_t n, Type type, const Options& options,
                          const ProductContext& context);
 
@@ -38,16 +39,17 @@ ProductPlan plan_library_product(std::int64_t m, std::int64_t k, std::int64_t n,
 bool repeat_product(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                     const Options& options, int threads);
 
+/// A factor of a product; complex only where its matrices are.
+using Factor = std::complex<double>;
+
 /// c = alpha * a * b + beta * c. Validates everything; throws Error. Options: with as much workspace as their limit and
-/// what is free allow; `carried_out` becomes the plan. A plan: as it says, or Error(resource).
-RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+/// what is free allow; `carried_out` becomes the plan, of the transposed product where C is complex and by columns. A
+/// plan: as it says, or Error(resource).
+RunReport multiply_in_memory(Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
                              const Options& options, const ProductContext& context = {},
                              ProductPlan* carried_out = nullptr);
-RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+RunReport multiply_in_memory(Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
                              const ProductPlan& plan, const ProductContext& context);
-
-/// How long a pass over so many bytes takes on this machine.
-double pass_s(double bytes, int threads);
 
 /// Growth of a plan's errors as it is expected on this machine (plan/predict/error_bound.hpp).
 double expected_growth_here(const ProductPlan& plan);

@@ -188,8 +188,8 @@ void validate_product(double alpha, const ConstView& a, const ConstView& b, doub
 
 void refuse_complex(Type type, const char* place) {
     if (is_complex(type)) {
-        fail(ErrorCode::usage, "products of {} are made of real ones, in memory and on the processor, and not {}",
-             type_name(type), place);
+        fail(ErrorCode::usage, "products of {} are made of real ones, on one processor, and not {}", type_name(type),
+             place);
     }
 }
 

@@ -9,7 +9,7 @@ namespace heptad {
 /// Shapes, strides, types, overlap, scalars. Throws Error(input) or Error(usage) with a sentence.
 void validate_product(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c);
 
-/// Complex products are made in memory, on the processor. Throws Error(usage) that names the other place or way.
+/// Complex products are made on one processor. Throws Error(usage) that names the other place or way.
 void refuse_complex(Type type, const char* place);
 
 /// The plan is for a product of these sizes and this type (already validated); or Error(usage).

@@ -40,7 +40,7 @@ bool multiplies_bits(const std::string& device) {
 
 /// alpha * A * B + beta * C0 is a product, or a product added to a matrix.
 bool has_plain_factors(const Request& request) {
-    return request.alpha == 1 && (request.beta == 0 || request.beta == 1);
+    return request.alpha == 1.0 && (request.beta == 0.0 || request.beta == 1.0);
 }
 
 /// gf2 or bool, for files that can hold nothing but packed bits, which `reason` says.
@@ -57,8 +57,8 @@ Type packed_algebra_of_files(const std::string& reason, const Request& request) 
         fail(ErrorCode::usage, "packed bits have no --mode; leave it out");
     }
     if (!has_plain_factors(request)) {
-        fail(ErrorCode::usage, "packed bits take --alpha 1 and --beta 0 or 1, not {} and {}", request.alpha,
-             request.beta);
+        fail(ErrorCode::usage, "packed bits take --alpha 1 and --beta 0 or 1, not {} and {}",
+             factor_text(request.alpha), factor_text(request.beta));
     }
     return *request.type;
 }

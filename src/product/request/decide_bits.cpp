@@ -88,7 +88,7 @@ RequestPlan decide_bits(const Request& request, Type algebra, const BitFacts& fa
     options.host = plan.options.host;
     ProductContext context;
     context.threads = request.threads;
-    plan.decided = make_bit_plan_over_devices(algebra, facts.size, request.beta != 0, options, context);
+    plan.decided = make_bit_plan_over_devices(algebra, facts.size, request.beta != 0.0, options, context);
     return plan;
 }
 

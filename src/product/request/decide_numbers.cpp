@@ -66,9 +66,9 @@ void require_fitting_plan(const ProductPlan& given, const Request& request, Type
         fail(ErrorCode::input, "{} plans a product that overwrites A and B, and --verify needs them; leave one out",
              request.plan_file);
     }
-    if (request.beta != 0 && !given.accumulate) {
+    if (request.beta != 0.0 && !given.accumulate) {
         fail(ErrorCode::input, "{} plans a product that is not added to a matrix; plan it with --beta {}",
-             request.plan_file, request.beta);
+             request.plan_file, factor_text(request.beta));
     }
 }
 
@@ -96,7 +96,7 @@ bool goes_over_devices(const Request& request, std::int64_t operand_bytes) {
 RequestPlan decide_numbers(const Request& request, const OperandFacts& facts, std::int64_t operand_bytes) {
     RequestPlan plan{facts.type, facts.size, operand_bytes, {}, request.options};
     Options& options = plan.options;
-    options.accumulate = request.beta != 0;
+    options.accumulate = request.beta != 0.0;
     if (!request.plan_file.empty()) {
         take_given_plan(request, facts, plan);
         return plan;

@@ -26,6 +26,8 @@ FileProductRequest nameless_request(const Request& request) {
     FileProductRequest files;
     files.transpose_a = request.transpose_a;
     files.transpose_b = request.transpose_b;
+    files.conjugate_a = request.conjugate_a;
+    files.conjugate_b = request.conjugate_b;
     files.alpha = request.alpha;
     files.beta = request.beta;
     files.output = request.output;
@@ -72,7 +74,7 @@ Report carry_out(const Request& request, const FileProductRequest& files, const 
     report.plan.size = {problem.m, problem.k, problem.n};
     report.plan.options = request.options;
     report.plan.given = request.plan.has_value();
-    const double operations = operation_count(report.plan.size);
+    const double operations = operation_count(report.plan.size, problem.type);
     if (files.outer.levels == 0 && !files.resume && !files.plan && operations > 0) {
         tell_of_outer_levels(request, problem, stage, hooks);
     }
@@ -154,7 +156,7 @@ Report multiply_by_files(const Request& asked, const RequestHooks& hooks) {
     FileProductRequest files = nameless_request(request);
     files.a = name_of(request.a, request, request.raw_a);
     files.b = name_of(request.b, request, request.raw_b);
-    if (request.beta != 0) {
+    if (request.beta != 0.0) {
         files.c0 = name_of(request.add, request);
     }
     files.outer = outer_levels(request, find_matrix(files.a).type);
@@ -186,7 +188,7 @@ Report multiply_bits_by_files(const Request& asked, Type algebra, const BitFacts
     files.plan = given;
     files.a = name(request.a, facts.columns_a);
     files.b = name(request.b, facts.columns_b);
-    if (request.beta != 0) {
+    if (request.beta != 0.0) {
         files.c0 = name(request.add, facts.columns_c);
     }
     return carry_out(request, files, bit_stage_products(request, algebra), hooks);

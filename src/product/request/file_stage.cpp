@@ -106,9 +106,10 @@ StageProducts over_devices_stage(const Request& asked) {
                            });
     };
     stage.how = bits_decided_by;
-    stage.multiply = [=](double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
-                         const ProductPlan& plan, void*,
-                         std::int64_t) { return multiply_over_devices(alpha, a, b, beta, c, plan, context); };
+    stage.multiply = [=](Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
+                         const ProductPlan& plan, void*, std::int64_t) {
+        return multiply_over_devices(alpha.real(), a, b, beta.real(), c, plan, context);
+    };
     return stage;
 }
 
@@ -127,11 +128,11 @@ StageProducts bits_over_devices_stage(const Request& asked, Type algebra) {
                                                   limited, context);
             });
     };
-    stage.multiply = [=](double, const ConstView& a, const ConstView& b, double beta, const View& c,
+    stage.multiply = [=](Factor, const ConstView& a, const ConstView& b, Factor beta, const View& c,
                          const ProductPlan& plan, void*, std::int64_t) {
         const std::int64_t cols = round_up(plan.n, kBitsOfByte);
         run_host_plan(plan, *devices, bits_of_bytes(a, plan.k), bits_of_bytes(b, cols), bits_of_bytes(c, cols),
-                      beta != 0, context);
+                      beta != 0.0, context);
         return RunReport{};
     };
     return stage;

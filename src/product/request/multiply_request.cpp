@@ -7,7 +7,6 @@
 #include "kernels/cuda/device/device.hpp"
 #include "product/device/device_list.hpp"
 #include "product/device/over_devices.hpp"
-#include "product/memory/validate.hpp"
 #include "product/request/bits_on_device.hpp"
 #include "product/request/file_route.hpp"
 #include "product/request/memory_limits.hpp"
@@ -39,7 +38,7 @@ bool leaves_no_workspace(const Request& request, Type algebra, const BitFacts& f
 }
 
 void require_count_alone(const Request& request) {
-    if (request.beta != 0 || request.verify) {
+    if (request.beta != 0.0 || request.verify) {
         fail(ErrorCode::usage, "--count makes a matrix of its own, unchecked: leave --add, --beta and --verify out");
     }
 }
@@ -114,13 +113,10 @@ Report multiply_request(const Request& given, const RequestHooks& hooks) {
         fail(ErrorCode::usage, "--count is for matrices of bits; say --type gf2 or --type bool and --device cuda");
     }
     const OperandFacts facts = read_operand_facts(request);
-    const std::int64_t operand_bytes = facts.bytes(request.beta != 0 && request.verify);  // which keeps C0
+    require_factors_of(facts.type, request);
+    const std::int64_t operand_bytes = facts.bytes(request.beta != 0.0 && request.verify);  // which keeps C0
     if (goes_by_files(request, operand_bytes)) {
-        refuse_complex(facts.type, "from file to file; give it more memory");
         return multiply_by_files(request, hooks);
-    }
-    if (!request.plan_file.empty()) {
-        refuse_complex(facts.type, "as a plan says; leave --plan out");
     }
     refuse_outer_levels(request, "this product is made in memory, which --memory, --overlap or --resume would change");
     check_matrix_writable(request.output, facts.type);
@@ -144,13 +140,14 @@ VerifyResult verify_request(const VerifyRequest& given, const RequestHooks& hook
     options.rounds = kRounds;
     options.by.accuracy = request.options.accuracy;
     const OperandFacts facts = read_operand_facts(request);
+    require_factors_of(facts.type, request);
     const MatrixFacts result = matrix_facts(name_of(request.output, request));
     if (result.type != facts.type) {
         fail(ErrorCode::input, "{} holds {} and {} holds {}; all matrices of a product must have one type", request.a,
              type_name(facts.type), request.output, type_name(result.type));
     }
     require_size_of_result(request, result.rows, result.cols, facts.size);
-    workspace_after(facts.bytes(request.beta != 0), request);
+    workspace_after(facts.bytes(request.beta != 0.0), request);
     return verify_numbers(request, facts, options, hooks);
 }
 

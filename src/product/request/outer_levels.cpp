@@ -27,6 +27,10 @@ OuterLevels outer_levels(const Request& request, Type type) {
     if (!is_on_processor(request) || host.levels <= 0) {
         return {};
     }
+    if (is_complex(type)) {
+        fail(ErrorCode::usage, "levels through files are for real numbers, and these are {}; leave --host-levels out",
+             type_name(type));
+    }
     if (request.options.accuracy == Accuracy::strict && unit_roundoff(type) > 0) {
         fail(ErrorCode::usage,
              "--accuracy strict allows no levels, and --host-levels asks for {}; leave one of the two out",

@@ -1,5 +1,4 @@
 // What to expect of a product: its errors, and how much faster it is than the library's.
-#include "base/types.hpp"
 #include "product/device/device_product.hpp"
 #include "product/device/over_devices.hpp"
 #include "product/request/report.hpp"
@@ -65,12 +64,8 @@ Outlook RequestPlan::outlook() const {
     const double measured = growth();
     Outlook outlook{
         promised_error(plan, measured > 0 ? measured : expected_growth(plan), takes_outer_levels_for_even_data(*this))};
-    if (is_complex(type)) {  // real and imaginary parts together; three products have errors of three
-        const double parts = plan.k == size.k ? 4 : 2;
-        outlook.error.typical *= parts;
-        outlook.error.bound *= parts;
-    }
-    const bool is_library = level_count(plan) == 0 && !plan.padded && plan.leaf == library;
+    const bool is_library =
+        level_count(plan) == 0 && !plan.padded && plan.leaf == library && plan.complex != ComplexWay::three_products;
     if (!is_library && library_s > 0 && plan.predicted_s > 0) {
         outlook.speedup = library_s / plan.predicted_s;
         outlook.library = library;

@@ -8,7 +8,6 @@
 #include "kernels/cuda/device/device.hpp"
 #include "product/device/device_product.hpp"
 #include "product/device/over_devices.hpp"
-#include "product/memory/validate.hpp"
 #include "product/request/bits_on_device.hpp"
 #include "product/request/disk_rates.hpp"
 #include "product/request/file_stage.hpp"
@@ -45,7 +44,7 @@ FileProblem problem_of(const Request& request, const ProblemSize& size) {
             size.k,
             size.n,
             type,
-            request.beta != 0,
+            request.beta != 0.0,
             file_memory_bytes(request),
             operand(size.m, size.k, request.transpose_a, request.raw_a.has_value()),
             operand(size.k, size.n, request.transpose_b, request.raw_b.has_value()),
@@ -55,7 +54,6 @@ FileProblem problem_of(const Request& request, const ProblemSize& size) {
 
 /// From file to file, as multiply_request() would make it.
 RequestPlan plan_by_files(const Request& request, const ProblemSize& size, std::optional<double> disk_bytes_per_s) {
-    refuse_complex(request.type.value_or(Type::f32), "from file to file; give it more memory");
     FileRequestPlan files;
     files.problem = problem_of(request, size);
     FileProblem& problem = files.problem;
@@ -128,7 +126,7 @@ RequestPlan plan_bits(const Request& request, Type algebra, const ProblemSize& s
         }
         ProductContext context;
         context.threads = request.threads;
-        plan.decided = make_bit_plan_over_devices(algebra, size, request.beta != 0, options, context);
+        plan.decided = make_bit_plan_over_devices(algebra, size, request.beta != 0.0, options, context);
         return plan;
     }
     ProductPlan whole = fitting_bit_plan(
@@ -155,18 +153,17 @@ RequestPlan plan_request(const Request& request, const ProblemSize& size, bool b
     if (request.count) {
         fail(ErrorCode::usage, "--count is for matrices of bits; say --type gf2 or --type bool and --device cuda");
     }
-    refuse_complex(type, "planned as a whole; plan a product of f32 or f64, of which three are made");
     const std::int64_t c_bytes = matrix_bytes(type, size.m, size.n);
     const OperandFacts facts{type, size, matrix_bytes(type, size.m, size.k), matrix_bytes(type, size.k, size.n),
                              c_bytes};
-    RequestPlan plan{type, size, facts.bytes(request.beta != 0 && request.verify), {}, request.options};
+    RequestPlan plan{type, size, facts.bytes(request.beta != 0.0 && request.verify), {}, request.options};
     // Bits, one to a byte, are multiplied in memory only.
     if (request.memory_bytes.value_or(plan.operand_bytes) < plan.operand_bytes && !is_bit(type)) {
         return plan_by_files(request, size, disk_bytes_per_s);
     }
     refuse_outer_levels(request, "this product is made in memory, which --memory or --files would change");
     Options& options = plan.options;
-    options.accumulate = request.beta != 0;
+    options.accumulate = request.beta != 0.0;
     ProductContext context;
     context.threads = request.threads;
     take_device_that_pays(size, type, plan.operand_bytes, options, context);

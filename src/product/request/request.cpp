@@ -1,6 +1,7 @@
 #include "product/request/request.hpp"
 
 #include "base/error.hpp"
+#include "base/types.hpp"
 
 namespace heptad {
 
@@ -23,8 +24,22 @@ void stop_if_cancelled(const RequestHooks& hooks) {
     }
 }
 
-double operation_count(const ProblemSize& size) {
-    return 2.0 * static_cast<double>(size.m) * static_cast<double>(size.k) * static_cast<double>(size.n);
+double operation_count(const ProblemSize& size, Type type) {
+    return (is_complex(type) ? 8.0 : 2.0) * static_cast<double>(size.m) * static_cast<double>(size.k) *
+           static_cast<double>(size.n);
+}
+
+std::string factor_text(const Factor& factor) {
+    return factor.imag() == 0   ? fmt::format("{}", factor.real())
+           : factor.real() == 0 ? fmt::format("{}i", factor.imag())
+                                : fmt::format("{}{:+}i", factor.real(), factor.imag());
+}
+
+void require_factors_of(Type type, const Request& request) {
+    if ((request.alpha.imag() != 0 || request.beta.imag() != 0) && !is_complex(type)) {
+        fail(ErrorCode::usage, "--alpha {} and --beta {} are for matrices of c64 and c128, and these hold {}",
+             factor_text(request.alpha), factor_text(request.beta), type_name(type));
+    }
 }
 
 }  // namespace heptad

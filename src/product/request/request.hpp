@@ -27,8 +27,8 @@ struct Request {
     std::optional<std::int64_t> columns;   ///< .npy files hold packed bits, and B so many columns
     bool transpose_a = false, transpose_b = false;
     bool conjugate_a = false, conjugate_b = false;  ///< of complex matrices
-    double alpha = 1, beta = 0;
-    bool count = false;  ///< of bit matrices: common ones of rows and columns, as i32
+    Factor alpha = 1, beta = 0;                     ///< complex only where the matrices are
+    bool count = false;                             ///< of bit matrices: common ones of rows and columns, as i32
 
     Options options;
     int threads = 0;                           ///< 0: all cores this process may use
@@ -72,7 +72,12 @@ ProductContext stage_context(const RequestHooks& hooks, int threads);
 /// Throws Error(cancelled).
 void stop_if_cancelled(const RequestHooks& hooks);
 
-/// 2mkn, the operations that an effective rate counts.
-double operation_count(const ProblemSize& size);
+/// 2mkn, the operations that an effective rate counts; four times that of complex numbers.
+double operation_count(const ProblemSize& size, Type type = Type::f32);
+
+/// As the command line takes it: "2.5", "1-2i".
+std::string factor_text(const Factor& factor);
+/// Complex factors are for complex matrices; or Error(usage).
+void require_factors_of(Type type, const Request& request);
 
 }  // namespace heptad

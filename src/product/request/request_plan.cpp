@@ -1,10 +1,8 @@
 #include "product/request/request_plan.hpp"
 
-#include "base/types.hpp"
 #include "plan/predict/error_bound.hpp"
 #include "plan/search/stage_choice.hpp"
 #include "product/device/device_product.hpp"
-#include "product/memory/complex_product.hpp"
 
 namespace heptad {
 namespace {
@@ -32,11 +30,7 @@ bool FileRequestPlan::disk_binds() const {
 }
 
 PlanFacts RequestPlan::facts() const {
-    PlanFacts facts = std::visit([](const auto& plan) { return told_by(plan); }, decided);
-    if (is_complex(type)) {
-        facts.workspace_bytes += bytes_beside_products(size, type, std::get<ProductPlan>(decided));
-    }
-    return facts;
+    return std::visit([](const auto& plan) { return told_by(plan); }, decided);
 }
 
 double RequestPlan::growth() const {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/complex_as_real.hpp"
 #include "base/matrix.hpp"
 #include "base/timing.hpp"
 #include "base/types.hpp"
@@ -26,9 +27,7 @@ namespace {
 enum class FileRole : std::uint8_t { a, b, c0, result };
 
 ConstView oriented(const ConstView& view, bool transpose, bool conjugate) {
-    ConstView result = transpose ? transposed(view) : view;
-    result.conjugate = conjugate;
-    return result;
+    return conjugated(transpose ? transposed(view) : view, conjugate);
 }
 
 class Numbers {
@@ -62,17 +61,17 @@ public:
         const ConstView a = oriented(whole_a, request_.transpose_a, request_.conjugate_a);
         const ConstView b = oriented(whole_b, request_.transpose_b, request_.conjugate_b);
         const View c = whole_c.view();
-        const double alpha = request_.alpha, beta = request_.beta;
+        const Factor alpha = request_.alpha, beta = request_.beta;
         if (const auto* over = std::get_if<HostDecision>(&plan.decided)) {
-            return multiply_over_devices(alpha, a, b, beta, c, over->plan, context);
+            return multiply_over_devices(alpha.real(), a, b, beta.real(), c, over->plan, context);
         }
         if (const auto* divided = std::get_if<TransferDecision>(&plan.decided)) {
-            return multiply_host_operands(alpha, a, b, beta, c, divided->schedule, divided->options, plan.device,
-                                          context);
+            return multiply_host_operands(alpha.real(), a, b, beta.real(), c, divided->schedule, divided->options,
+                                          plan.device, context);
         }
         const ProductPlan& whole = std::get<ProductPlan>(plan.decided);
         if (plan.device >= 0) {
-            return multiply_on_device(alpha, a, b, beta, c, whole, plan.device, context);
+            return multiply_on_device(alpha.real(), a, b, beta.real(), c, whole, plan.device, context);
         }
         if (!request_.plan_file.empty()) {
             return multiply_in_memory(alpha, a, b, beta, c, whole, context);
@@ -85,8 +84,7 @@ public:
 
     VerifyResult verify(const Matrix& a, const Matrix& b, const Matrix& c, const std::optional<Matrix>& c0,
                         VerifyOptions options) const {
-        options.alpha = request_.alpha;
-        options.beta = request_.beta;
+        options.set_factors(request_.alpha, request_.beta);
         if (c0) {
             options.c0 = c0->view();
         }
@@ -128,7 +126,7 @@ public:
 
     RunReport multiply(RequestPlan& plan, const BitMatrix& a, const BitMatrix& b, BitMatrix& c,
                        const ProductContext& context) {
-        const bool adds = request_.beta != 0;
+        const bool adds = request_.beta != 0.0;
         const ProgressCallback progress = [&](const Progress& now) { context.hooks.progress({now.fraction, ""}); };
         const RunHooks hooks{progress, context.hooks.cancel};
         const auto* whole = std::get_if<ProductPlan>(&plan.decided);
@@ -185,7 +183,7 @@ Report multiply_whole(Matrices matrices, const Request& request, RequestPlan pla
     stop_if_cancelled(hooks);
     const auto a = matrices.read(FileRole::a, stage("read A"));
     const auto b = matrices.read(FileRole::b, stage("read B"));
-    const bool adds = request.beta != 0;
+    const bool adds = request.beta != 0.0;
     auto c = adds ? matrices.read(FileRole::c0, stage("read C0")) : matrices.empty_result();
     std::optional<typename Matrices::Whole> c0;
     if (adds && request.verify) {
@@ -193,7 +191,7 @@ Report multiply_whole(Matrices matrices, const Request& request, RequestPlan pla
     }
     stop_if_cancelled(hooks);
     Report report;
-    hooks.begin("multiply", (is_complex(plan.type) ? 4 : 1) * operation_count(plan.size), plan.type);
+    hooks.begin("multiply", operation_count(plan.size, plan.type), plan.type);
     const auto start = Clock::now();
     report.products = matrices.multiply(plan, a, b, c, stage_context(hooks, request.threads));
     report.multiply_s = seconds_since(start);
@@ -222,7 +220,7 @@ VerifyResult verify_whole(const Matrices& matrices, const Request& request, Veri
     const auto b = matrices.read(FileRole::b, stage("read B"));
     const auto c = matrices.read(FileRole::result, stage("read C"));
     std::optional<typename Matrices::Whole> c0;
-    if (request.beta != 0) {
+    if (request.beta != 0.0) {
         c0 = matrices.read(FileRole::c0, stage("read C0"));
     }
     hooks.begin("verify");

@@ -234,7 +234,7 @@ TEST_P(BitFiles, wrong_bits_are_found) {
     request.verify = true;
     StageProducts wrong = packed_bits_stage(GetParam(), {}, 2);
     const auto right = wrong.multiply;
-    wrong.multiply = [&](double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+    wrong.multiply = [&](Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
                          const ProductPlan& plan, void* workspace, std::int64_t bytes) {
         const RunReport done = right(alpha, a, b, beta, c, plan, workspace, bytes);
         *element_pointer(c, c.rows / 2, 3) ^= std::byte{0x10};

@@ -354,7 +354,7 @@ TEST_F(FileLayersTest, wrong_product_is_found_by_verify_and_nothing_of_it_is_kep
         request.verify = true;
         StageProducts stage = processor_stage({}, 2);
         int products = 0;
-        stage.multiply = [&, right = stage.multiply](double alpha, const ConstView& a, const ConstView& b, double beta,
+        stage.multiply = [&, right = stage.multiply](Factor alpha, const ConstView& a, const ConstView& b, Factor beta,
                                                      const View& c, const ProductPlan& plan, void* workspace,
                                                      std::int64_t workspace_bytes) {
             const RunReport done = right(alpha, a, b, beta, c, plan, workspace, workspace_bytes);

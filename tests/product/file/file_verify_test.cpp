@@ -20,7 +20,7 @@ protected:
         StageProducts wrong = processor_stage({}, 2);
         std::int64_t calls = 0;
         const auto right = wrong.multiply;
-        wrong.multiply = [&](double alpha, const ConstView& a, const ConstView& b, double beta, const View& out,
+        wrong.multiply = [&](Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& out,
                              const ProductPlan& plan, void* workspace, std::int64_t bytes) {
             const RunReport done = right(alpha, a, b, beta, out, plan, workspace, bytes);
             if (++calls == spoiled) {

@@ -1,6 +1,6 @@
 // Complex products by every way against sums in long double: bit for bit on small integers, in every layout and operand
 // form; errors on random data; non-finite data; memory.
-#include "product/memory/complex_product.hpp"
+#include "plan/search/complex_plan.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,9 @@
 #include "base/complex_as_real.hpp"
 #include "base/error.hpp"
 #include "check/verify.hpp"
+#include "io/machine_file.hpp"
 #include "kernels/guarded_matrix.hpp"
+#include "product/memory/product.hpp"
 
 namespace heptad::test {
 namespace {
@@ -21,7 +23,22 @@ namespace {
 using Exact = std::complex<long double>;
 
 constexpr ComplexWay kWays[] = {ComplexWay::three_products, ComplexWay::one_product, ComplexWay::in_place,
-                                ComplexWay::automatic};
+                                ComplexWay::none};
+
+/// As a plan of this way says, printed and read back; none: as the options are planned.
+RunReport multiply_by(ComplexWay way, Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
+                      const Options& options, const ProductContext& context) {
+    if (way == ComplexWay::none) {
+        return multiply_in_memory(alpha, a, b, beta, c, options, context);
+    }
+    Problem problem{a.rows, a.cols, b.cols, c.type, effective_threads(context), options};
+    problem.options.accumulate = beta != 0.0;
+    const ProductPlan plan = plan_complex_way(problem, load_machine(problem.threads), way);
+    EXPECT_EQ(parse_plan(to_string(plan)), plan);
+    const RunReport report = multiply_in_memory(alpha, a, b, beta, c, parse_plan(to_string(plan)), context);
+    EXPECT_LE(report.workspace_used_bytes, plan.workspace_bytes);
+    return report;
+}
 
 Exact get(const ConstView& v, std::int64_t i, std::int64_t j) {
     return with_part_type(v.type, [&]<class T>() {
@@ -100,7 +117,7 @@ TEST(complex_product, every_way_form_layout_and_factor_equals_the_definition_bit
         ProductContext context;
         context.threads = 1 + pick(1);
         const ComplexWay way = kWays[pick(3)];
-        multiply_complex(alpha, left, right, beta, c.view(), options, context, nullptr, way);
+        multiply_by(way, alpha, left, right, beta, c.view(), options, context);
         EXPECT_TRUE(a.equals_byte_for_byte(old_a) && b.equals_byte_for_byte(old_b)) << "an operand was written";
         for (std::int64_t i = 0; i < m; ++i) {
             for (std::int64_t j = 0; j < n; ++j) {
@@ -125,7 +142,7 @@ TEST(complex_product, errors_stay_within_the_words) {
         fill(b, [&] { return uniform(random); });
         for (const ComplexWay way : kWays) {
             GuardedMatrix c(type, 90, 70, Layout::rows_padded);
-            multiply_complex(1, a.view(), b.view(), 0, c.view(), {}, {}, nullptr, way);
+            multiply_by(way, 1, a.view(), b.view(), 0, c.view(), {}, {});
             for (std::int64_t i = 0; i < 90; ++i) {
                 for (std::int64_t j = 0; j < 70; ++j) {
                     long double row = 0, col = 0;
@@ -148,9 +165,9 @@ TEST(complex_product, strict_keeps_small_imaginary_parts_that_three_products_wou
     set(b.view(), 0, 0, 1, 1e-20);
     Options strict;
     strict.accuracy = Accuracy::strict;
-    multiply_complex(1, a.view(), b.view(), 0, c.view(), strict, {});
+    multiply_in_memory(1, a.view(), b.view(), 0, c.view(), strict, {});
     EXPECT_EQ(get(c.view(), 0, 0).imag(), 2e-20L + (static_cast<long double>(2e-20) - 2e-20L));
-    multiply_complex(1, a.view(), b.view(), 0, c.view(), {}, {}, nullptr, ComplexWay::three_products);
+    multiply_by(ComplexWay::three_products, 1, a.view(), b.view(), 0, c.view(), {}, {});
     EXPECT_LT(std::abs(get(c.view(), 0, 0).imag()), 1e-30L) << "it was not made of three products";
 }
 
@@ -163,14 +180,14 @@ TEST(complex_product, exact_rounds_each_part_once) {
     Options exact;
     exact.accuracy = Accuracy::exact;
     GuardedMatrix c(Type::c64, 20, 30, Layout::columns);
-    multiply_complex(1, a.view(), b.view(), 0, c.view(), exact, {});
+    multiply_in_memory(1, a.view(), b.view(), 0, c.view(), exact, {});
     for (std::int64_t i = 0; i < 20; ++i) {
         for (std::int64_t j = 0; j < 30; ++j) {
             const Exact sum = expected(1, a.view(), b.view(), 0, c.view(), i, j);  // exact in 64 bits, or nearly
             EXPECT_EQ(get(c.view(), i, j), Exact(static_cast<float>(sum.real()), static_cast<float>(sum.imag())));
         }
     }
-    EXPECT_THROW(multiply_complex({0, 1}, a.view(), b.view(), 0, c.view(), exact, {}), Error);
+    EXPECT_THROW(multiply_in_memory({0, 1}, a.view(), b.view(), 0, c.view(), exact, {}), Error);
 }
 
 TEST(complex_product, a_nan_or_an_infinity_spreads_as_in_the_four_sums_whatever_way_was_asked_for) {
@@ -182,7 +199,7 @@ TEST(complex_product, a_nan_or_an_infinity_spreads_as_in_the_four_sums_whatever_
                 fill(a, [] { return 1.0; });
                 fill(b, [] { return 2.0; });
                 set(a.view(), 5, 3, real, imaginary);
-                multiply_complex(1, a.view(), b.view(), 0, c.view(), {}, {}, nullptr, way);
+                multiply_by(way, 1, a.view(), b.view(), 0, c.view(), {}, {});
                 const double re = real * 2 - imaginary * 2 + 0, im = real * 2 + imaginary * 2;
                 for (std::int64_t i = 0; i < 12; ++i) {
                     for (std::int64_t j = 0; j < 8; ++j) {
@@ -207,7 +224,7 @@ TEST(complex_product, sums_that_would_overflow_are_not_made) {
     GuardedMatrix a(Type::c64, 3, 1, Layout::rows), b(Type::c64, 1, 3, Layout::rows), c(Type::c64, 3, 3, Layout::rows);
     fill(a, [&] { return large; });
     fill(b, [] { return 0.5; });
-    multiply_complex(0.25, a.view(), b.view(), 0, c.view(), {}, {}, nullptr, ComplexWay::three_products);
+    multiply_by(ComplexWay::three_products, 0.25, a.view(), b.view(), 0, c.view(), {}, {});
     EXPECT_EQ(get(c.view(), 1, 1), Exact(0, 0.25L * 0x1.8p127L));
 }
 
@@ -218,36 +235,63 @@ TEST(complex_product, no_workspace_is_needed_and_none_beyond_the_limit_is_used) 
     fill(a, [&] { return small(random); });
     fill(b, [&] { return small(random); });
     for (const std::int64_t limit : {0, 1000, 20000, 1 << 20}) {
-        for (const ComplexWay way : kWays) {
-            GuardedMatrix c(Type::c128, 40, 20, Layout::rows);
-            Options options;
-            options.workspace_limit_bytes = limit;
-            const RunReport report =
-                multiply_complex({1, 1}, a.view(), b.view(), 0, c.view(), options, {}, nullptr, way);
-            EXPECT_LE(report.workspace_used_bytes, limit);
-            std::vector<std::byte> own(static_cast<std::size_t>(limit) + 1);
-            ProductContext context;
-            context.workspace = own.data();
-            context.workspace_bytes = limit;
-            GuardedMatrix again(Type::c128, 40, 20, Layout::rows);
-            multiply_complex({1, 1}, a.view(), b.view(), 0, again.view(), {}, context, nullptr, way);
-            for (std::int64_t i = 0; i < 40; ++i) {
-                for (std::int64_t j = 0; j < 20; ++j) {
-                    const Exact sum = expected({1, 1}, a.view(), b.view(), 0, c.view(), i, j);
-                    ASSERT_EQ(get(c.view(), i, j), sum);
-                    ASSERT_EQ(get(again.view(), i, j), sum);
-                }
+        Options options;
+        options.workspace_limit_bytes = limit;
+        EXPECT_LE(plan_product(40, 30, 20, Type::c128, options, {}).workspace_bytes, limit);
+        GuardedMatrix c(Type::c128, 40, 20, Layout::rows), again = c;
+        EXPECT_LE(multiply_in_memory({1, 1}, a.view(), b.view(), 0, c.view(), options).workspace_used_bytes, limit);
+        std::vector<std::byte> own(static_cast<std::size_t>(limit) + 1);
+        ProductContext context;
+        context.workspace = own.data();
+        context.workspace_bytes = limit;
+        multiply_in_memory({1, 1}, a.view(), b.view(), 0, again.view(), Options{}, context);
+        for (std::int64_t i = 0; i < 40; ++i) {
+            for (std::int64_t j = 0; j < 20; ++j) {
+                const Exact sum = expected({1, 1}, a.view(), b.view(), 0, c.view(), i, j);
+                ASSERT_EQ(get(c.view(), i, j), sum);
+                ASSERT_EQ(get(again.view(), i, j), sum);
             }
         }
     }
+    Options exact;
+    exact.accuracy = Accuracy::exact;
+    exact.workspace_limit_bytes = 1000;
+    EXPECT_THROW(plan_product(40, 30, 20, Type::c128, exact, {}), Error);
+}
+
+TEST(complex_product, plans_tell_the_way_workspace_time_and_errors_and_wrong_ones_are_refused) {
+    const ProductPlan plan = plan_product(1000, 900, 800, Type::c64, {}, {});
+    EXPECT_EQ(plan.type, Type::c64);
+    EXPECT_NE(plan.complex, ComplexWay::none);
+    EXPECT_GT(plan.workspace_bytes, 0);
+    EXPECT_GT(plan.predicted_s, 0);
+    EXPECT_GT(plan.error_bound, real_plan(plan).error_bound);
+    Options strict;
+    strict.accuracy = Accuracy::strict;
+    EXPECT_EQ(plan_product(1000, 900, 800, Type::c64, strict, {}).complex, ComplexWay::one_product);
+    strict.workspace_limit_bytes = 0;
+    EXPECT_EQ(plan_product(1000, 900, 800, Type::c64, strict, {}).complex, ComplexWay::in_place);
+    EXPECT_NO_THROW(check_plan(plan));
+    const auto expect_refused = [](ProductPlan wrong) { EXPECT_THROW(check_plan(wrong), Error) << to_string(wrong); };
+    for (const auto& change : std::initializer_list<void (*)(ProductPlan&)>{
+             [](ProductPlan& p) { p.complex = ComplexWay::none; }, [](ProductPlan& p) { p.type = Type::f32; },
+             [](ProductPlan& p) { p.workspace_bytes -= 64; }, [](ProductPlan& p) { p.error_bound /= 2; },
+             [](ProductPlan& p) { p.overwrite_inputs = true; }}) {
+        ProductPlan wrong = plan;
+        change(wrong);
+        expect_refused(wrong);
+    }
+    EXPECT_THROW(parse_plan("plan 4x4x4 c64 complex=two-products"), Error);
 }
 
 TEST(complex_product, what_cannot_be_is_refused) {
     GuardedMatrix a(Type::c64, 4, 4, Layout::rows), b = a, c = a, real(Type::f32, 4, 4, Layout::rows);
-    EXPECT_THROW(multiply_complex(1, a.view(), b.view(), 0, a.view(), {}, {}), Error);
-    EXPECT_THROW(multiply_complex(1, a.view(), real.view(), 0, c.view(), {}, {}), Error);
-    EXPECT_THROW(multiply_complex({1, 1}, real.view(), real.view(), 0, GuardedMatrix(real).view(), {}, {}), Error);
-    EXPECT_THROW(multiply_complex(1, block(ConstView(a.view()), 0, 0, 4, 3), b.view(), 0, c.view(), {}, {}), Error);
+    EXPECT_THROW(multiply_in_memory(1, a.view(), b.view(), 0, a.view(), Options{}, {}), Error);
+    EXPECT_THROW(multiply_in_memory(1, a.view(), real.view(), 0, c.view(), Options{}, {}), Error);
+    EXPECT_THROW(multiply_in_memory({1, 1}, real.view(), real.view(), 0, GuardedMatrix(real).view(), Options{}, {}),
+                 Error);
+    EXPECT_THROW(multiply_in_memory(1, block(ConstView(a.view()), 0, 0, 4, 3), b.view(), 0, c.view(), Options{}, {}),
+                 Error);
 }
 
 TEST(complex_product, verify_passes_what_is_right_and_finds_a_wrong_entry) {
@@ -264,10 +308,11 @@ TEST(complex_product, verify_passes_what_is_right_and_finds_a_wrong_entry) {
             left.conjugate = layout != Layout::rows;
             right.conjugate = layout != Layout::columns;
             VerifyOptions options;
-            options.alpha = -0.5;
-            options.beta = 2;
+            const Factor alpha = layout == Layout::rows ? Factor(-0.5) : Factor(-0.5, 3);
+            const Factor beta = layout == Layout::general ? Factor(0, 2) : Factor(2);
+            options.set_factors(alpha, beta);
             options.c0 = c0.view();
-            multiply_complex(-0.5, left, right, 2, c.view(), {}, {});
+            multiply_in_memory(alpha, left, right, beta, c.view(), Options{}, {});
             EXPECT_TRUE(verify(left, right, c.view(), options).passed())
                 << verify(left, right, c.view(), options).explanation;
             for (const bool imaginary : {false, true}) {
