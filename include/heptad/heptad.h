@@ -40,7 +40,7 @@ typedef enum heptad_type {
     HEPTAD_GF2 = 6,
     HEPTAD_BOOL = 7,
     HEPTAD_I64 = 8,
-    HEPTAD_C64 = 9, /* complex numbers: pairs of f32, */
+    HEPTAD_C64 = 9,  /* complex numbers: pairs of f32, */
     HEPTAD_C128 = 10 /* and of f64 */
 } heptad_type;
 
@@ -127,8 +127,8 @@ HEPTAD_C_API heptad_status heptad_multiply(heptad_type type, double alpha, hepta
    the conjugates of the elements. */
 HEPTAD_C_API heptad_status heptad_multiply_complex(heptad_type type, const double alpha[2], heptad_const_matrix a,
                                                    int conjugate_a, heptad_const_matrix b, int conjugate_b,
-                                                   const double beta[2], heptad_matrix c,
-                                                   const heptad_options* options, const heptad_context* context);
+                                                   const double beta[2], heptad_matrix c, const heptad_options* options,
+                                                   const heptad_context* context);
 HEPTAD_C_API heptad_status heptad_multiply_with_plan(heptad_type type, double alpha, heptad_const_matrix a,
                                                      heptad_const_matrix b, double beta, heptad_matrix c,
                                                      const heptad_plan* plan, const heptad_context* context);
