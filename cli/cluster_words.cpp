@@ -17,7 +17,7 @@ void add_cluster_options(CLI::App& command, ClusterWords& words) {
         .add_option("--block", words.block,
                     "pegmm and mod-pegmm: blocks of A are XxY, of B YxZ (default: by the rule of Ryu and Kim)")
         ->type_name("XxYxZ");
-    command.add_flag("--scatter", words.scatter, "the files are on the root alone, which hands out parts of them");
+    command.add_flag("--scatter", words.scatter, "only the root has the files, and sends each rank its parts");
     command.add_option("--broadcast", words.broadcast, "pegmm with --scatter: pipelined (default) or linear")
         ->type_name("WORD");
 }

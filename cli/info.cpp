@@ -238,7 +238,7 @@ void run_bytes(const InfoArguments& arguments, const NpyHeader& header) {
     }
     print(fmt::format(
         "{}: {} x {} bytes ({})\nformat   npy version {}, {} order, data from byte {}\n"
-        "holds    packed bits of {} to {} columns (tell them with --columns), or zeros and ones (--type gf2 or bool)\n"
+        "holds    packed bits of {} to {} columns (give them with --columns), or zeros and ones (--type gf2 or bool)\n"
         "size     {} ({} bytes)\n",
         arguments.file, header.rows, header.cols, header.dtype, header.version, header.fortran_order ? "Fortran" : "C",
         header.data_offset, least, most, format_bytes(header.data_bytes), header.data_bytes));
@@ -302,11 +302,11 @@ void run(const InfoArguments& arguments) {
 /// Options that the file leaves no room for are refused, not ignored.
 void require_info_options(const InfoArguments& info) {
     if (info.file.empty() && (info.type || info.columns)) {
-        fail(ErrorCode::usage, "--type and --columns tell of a matrix file; name one, or leave them out");
+        fail(ErrorCode::usage, "--type and --columns describe a matrix file; name one, or leave them out");
     }
     const bool bits = is_bit_file_name(info.file) || info.columns;
     if (info.columns && (is_bit_file_name(info.file) || is_matrix_market_name(info.file))) {
-        fail(ErrorCode::usage, "{} tells its columns itself; --columns is for .npy files of packed bits", info.file);
+        fail(ErrorCode::usage, "{} states its own columns; --columns is for .npy files of packed bits", info.file);
     }
     if (bits && info.type && *info.type != Type::gf2 && *info.type != Type::boolean) {
         fail(ErrorCode::usage, "{} holds bits, not {}; leave --type out", info.file, type_name(*info.type));

@@ -36,7 +36,8 @@ void require_words(const std::vector<std::string>& words) {
     for (std::size_t i = 0; i < words.size(); ++i) {
         const bool option_without_value = words[i].starts_with("--") && words[i].ends_with("=");
         if (words[i].empty() || option_without_value) {
-            fail(ErrorCode::usage, "there is nothing after '{}', where a word was expected; give it or leave both out",
+            fail(ErrorCode::usage,
+                 "there is nothing after '{}', where a value was expected; give one or leave both out",
                  option_without_value ? words[i]
                  : i > 0              ? words[i - 1]
                                       : "heptad");
@@ -51,7 +52,7 @@ int thread_count(const std::string& word) {
 void add_columns_option(CLI::App& command, std::string& columns) {
     command
         .add_option("--columns", columns,
-                    "bit matrices: .npy files hold eight bits per byte (numpy.packbits), and so many columns")
+                    "bit matrices: .npy files are packed (numpy.packbits) and have this many columns")
         ->type_name("N");
 }
 

@@ -62,7 +62,8 @@ struct NodeWords {
 };
 
 void add_node_options(CLI::App& command, NodeWords& words) {
-    command.add_option("--nodes", words.nodes, "plan for a cluster of so many nodes (docs/cluster.md)")->type_name("P");
+    command.add_option("--nodes", words.nodes, "plan for a cluster of this many nodes (docs/cluster.md)")
+        ->type_name("P");
     command
         .add_option(
             "--disk", words.disk,
@@ -178,12 +179,12 @@ Command add_plan(CLI::App& root, const std::string& /*typed*/) {
     command->add_flag("--files", *files, "from file to file in --memory: bytes, memory and seconds of each stage");
     add_json_flag(*command, words->json);
     command->footer(
-        "Takes the options of mul. Files are not looked at: C0, if there is one, has the size of the product, and bits "
+        "Takes the options of mul. No file is opened: C0, if there is one, has the size of the product, and bits "
         "are packed.\n"
         "Beyond --memory, and with --resume, --overlap or --trace, the plan is the one of --files, as in mul.\n"
-        "The print can be given back: heptad plan 4096 4096 4096 > p.txt; heptad mul A.npy B.npy -o C.npy --plan "
+        "mul takes the output as its plan: heptad plan 4096 4096 4096 > p.txt; heptad mul A.npy B.npy -o C.npy --plan "
         "p.txt\n"
-        "(not the prints of clusters: give heptad-mpi the same options).\n"
+        "(not for clusters: give heptad-mpi the same options).\n"
         "Example: heptad plan 4096 4096 4096 --type f32 --accuracy fast");
     return {command, [words, sizes, machine, nodes, files]() -> Action {
                 PlanArguments plan;

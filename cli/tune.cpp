@@ -102,12 +102,12 @@ Command add_tune(CLI::App& root, const std::string& /*typed*/) {
     command->add_flag("--quick", tune->quick, "fewer and smaller measurements; on a device, of bit products alone");
     auto device = std::make_shared<std::string>();
     command->add_option("--device", *device, "cpu, cuda or cuda:N")->type_name("D");
-    command->add_flag("--show", tune->show, "show what was measured before, and measure nothing");
-    command->add_flag("--anyway", tune->anyway, "store what other programs disturbed, too");
+    command->add_flag("--show", tune->show, "show earlier measurements, and measure nothing");
+    command->add_flag("--anyway", tune->anyway, "also store measurements that other programs disturbed");
     auto threads = std::make_shared<std::string>();
     command
         ->add_option("--threads", *threads,
-                     "measure for so many threads (default: HEPTAD_THREADS, OMP_NUM_THREADS or all cores)")
+                     "measure for this many threads (default: HEPTAD_THREADS, OMP_NUM_THREADS or all cores)")
         ->type_name("N");
     add_json_flag(*command, tune->json);
     command->footer("Example: heptad tune --quick");

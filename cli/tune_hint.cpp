@@ -45,8 +45,9 @@ void suggest_tune_once(const Report& report, const Request& request) try {
         return;
     }
     std::fputs(
-        "hint: this machine was not measured yet; 'heptad tune' does that once, in two minutes, and later plans fit it "
-        "better (not said again)\n",
+        "hint: run 'heptad tune' once (two minutes) to measure this machine; later plans fit it better (this hint "
+        "appears "
+        "once)\n",
         stderr);
 } catch (const std::exception&) {  // the product is done: a hint is no reason to fail
 }

@@ -42,7 +42,7 @@ Command add_verify(CLI::App& root, const std::string& /*typed*/) {
     command->add_option("--type", words->type, "element type, where the files allow several")->type_name("T");
     command
         ->add_option("--accuracy", words->accuracy,
-                     "what C was allowed: strict, balanced (default), or fast, judged by whole matrices")
+                     "accuracy to judge C by: strict, balanced (default) or fast (by whole matrices)")
         ->type_name("WORD");
     command
         ->add_option("--threads", words->threads,

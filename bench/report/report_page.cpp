@@ -47,7 +47,8 @@ ResultFile read_results(const ReportSource& source) {
     }
     for (const Json& record : source.content["results"]) {
         if (!record.is_object()) {
-            fail(ErrorCode::input, "'{}' has a result that is no object; give a file that --json wrote", source.name);
+            fail(ErrorCode::input, "'{}' has a result that is not an object; give a file that --json wrote",
+                 source.name);
         }
         file.records.push_back(read_record(record));
     }

@@ -26,7 +26,7 @@ void require_same_start(Communicator& ranks, const std::vector<std::string>& wor
     if (const int other = first_difference(all); other > 0) {
         throw AgreedError(ErrorCode::usage,
                           fmt::format("rank {} was started as {}, but rank 0 as {}; start the same program with the "
-                                      "same words on every node",
+                                      "same options on every node",
                                       other, all[static_cast<std::size_t>(other)], all[0]));
     }
 }

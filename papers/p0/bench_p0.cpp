@@ -96,7 +96,7 @@ double guessed_seconds(const Group& group) {
 void require_leaf(const std::string& leaf, Type type) {
     const std::vector<std::string> leaves = cuda::device_leaves(type);
     if (leaf != "auto" && std::find(leaves.begin(), leaves.end(), leaf) == leaves.end()) {
-        fail(ErrorCode::usage, "there is no leaf '{}' for {} on cuda; there is {}", leaf, type_name(type),
+        fail(ErrorCode::usage, "there is no leaf '{}' for {} on cuda; choose one of {}", leaf, type_name(type),
              fmt::join(leaves, ", "));
     }
 }

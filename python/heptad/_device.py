@@ -169,7 +169,7 @@ def _lies_on_device(array: Any) -> bool:
     if kind not in _HOST and kind not in _CUDA:
         name = _OTHER_KINDS.get(kind, f"kind {kind} of DLPack")
         raise TypeError(
-            f"the array lies on a device of {name}; heptad multiplies in host memory and on NVIDIA devices: copy it there"
+            f"the array is on a device of {name}; heptad multiplies in host memory and on NVIDIA devices: copy it there"
         )
     return kind in _CUDA
 
@@ -187,7 +187,7 @@ def matmul_of_others(a: Any, b: Any, out: Any, words: tuple[Any, ...]) -> Any:
         return NotImplemented
     roots = [type(array).__module__.partition(".")[0] for array in arrays]
     if any(root != roots[0] for root in roots):
-        raise TypeError("the arrays belong to different libraries or lie on host and device; give all of one kind")
+        raise TypeError("the arrays belong to different libraries or are on host and device; give all of one kind")
     if isinstance(library, _CuPy):
         return _matmul(library, a, b, out, words)
     return _matmul_borrowed(a, b, out, roots[0], words)
@@ -226,7 +226,7 @@ def _matmul(library: _Torch | _CuPy, a: Any, b: Any, out: Any, words: tuple[Any,
             f"{a.dtype} and {b.dtype}; convert one"
         )
     if any(library.index(other) != library.index(a) for other in others):
-        raise ValueError("the arrays lie on different devices; move them to one")
+        raise ValueError("the arrays are on different devices; move them to one")
     if a.ndim == 0 or b.ndim == 0:
         raise ValueError("matmul: an operand is a scalar; multiply by scalars with *")
     left = a[None, :] if a.ndim == 1 else a
@@ -250,7 +250,7 @@ def _matmul(library: _Torch | _CuPy, a: Any, b: Any, out: Any, words: tuple[Any,
     c = library.empty(full, a)
     if 0 not in full and not library.multiply(name, left, right, c, words):
         if not library.multiply(name, library.compact(left), library.compact(right), c, words):
-            raise ValueError("an array lies at an address that is no multiple of its elements' size; copy it first")
+            raise ValueError("an array is at an address that is not a multiple of its elements' size; copy it first")
     result = c.reshape(shape)
     if out is None:
         return result

@@ -38,7 +38,7 @@ def place_of(tensor: Any, device: str = "auto") -> str:
     if tensor.is_cpu:
         return device
     raise TypeError(
-        f"the tensor lies on {tensor.device}; heptad multiplies in host memory and on NVIDIA devices: move it there"
+        f"the tensor is on {tensor.device}; heptad multiplies in host memory and on NVIDIA devices: move it there"
     )
 
 

@@ -94,7 +94,7 @@ def _checked(a: _Tensor, b: _Tensor) -> None:
             f"{b.dtype}; convert one"
         )
     if a.device != b.device:
-        raise ValueError(f"the tensors lie on {a.device} and {b.device}; move them to one device")
+        raise ValueError(f"the tensors are on {a.device} and {b.device}; move them to one device")
 
 
 def _multiply(a: _Tensor, b: _Tensor, c: _Tensor, alpha: float, beta: float, words: tuple[str, str, int]) -> None:
@@ -103,7 +103,7 @@ def _multiply(a: _Tensor, b: _Tensor, c: _Tensor, alpha: float, beta: float, wor
         return
     a, b = _products.regular(a), _products.regular(b)
     if not _products.multiply(name, a, b, c, alpha, beta, (*words, "auto", -1)):
-        raise ValueError("a tensor lies at an address that is no multiple of its elements' size; clone it first")
+        raise ValueError("a tensor is at an address that is not a multiple of its elements' size; clone it first")
 
 
 @torch.library.custom_op("heptad::product", mutates_args=(), device_types=("cpu", "cuda"))

@@ -56,7 +56,7 @@ AddressedArray::AddressedArray(const nb::tuple& told, Type type) : StridedArray(
     PyObject* const strides = told.size() == 3 ? PyTuple_GET_ITEM(told.ptr(), 2) : nullptr;
     if (shape == nullptr || !PyTuple_Check(shape) || !PyTuple_Check(strides) || PyTuple_GET_SIZE(shape) < 2 ||
         PyTuple_GET_SIZE(shape) != PyTuple_GET_SIZE(strides)) {
-        throw nb::type_error("an array is told by its address, shape and strides, of two dimensions at least");
+        throw nb::type_error("an array needs an address, a shape and strides, and at least two dimensions");
     }
     data_ = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(told[0]));
     dimensions_ = static_cast<int>(PyTuple_GET_SIZE(shape));

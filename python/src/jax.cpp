@@ -58,7 +58,7 @@ Options options_of_call(const xla::Call& call) {
             const auto& scalar = *static_cast<const xla::Scalar*>(call.attributes.values[i]);
             std::int32_t value = -1;
             if (scalar.type != xla::DataType::i32) {
-                throw Error(ErrorCode::usage, "levels is no int32; call the function through heptad.jax");
+                throw Error(ErrorCode::usage, "levels is not an int32; call the function through heptad.jax");
             }
             std::memcpy(&value, scalar.value, sizeof value);
             levels = value;
@@ -73,7 +73,7 @@ Options options_of_call(const xla::Call& call) {
 Context on_device(const xla::Call& call, Options& options) {
     const auto check = [](const xla::Error* error) {  // which cannot be destroyed here: this never happens twice
         if (error != nullptr) {
-            throw Error(ErrorCode::internal, "XLA does not tell the stream of the product");
+            throw Error(ErrorCode::internal, "XLA does not name the stream of the product");
         }
     };
     const xla::Runtime& runtime = *call.runtime;

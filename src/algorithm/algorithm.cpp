@@ -162,7 +162,7 @@ Algorithm permuted(const Algorithm& algorithm, int m, int k, int n) {
         }
         variant = rotated_variant(variant);
     }
-    fail(ErrorCode::usage, "{} {} has no variant <{},{},{}>: that is no permutation of its sizes", algorithm.name,
+    fail(ErrorCode::usage, "{} {} has no variant <{},{},{}>: that is not a permutation of its sizes", algorithm.name,
          algorithm.signature(), m, k, n);
 }
 

@@ -178,7 +178,7 @@ private:
         for (std::size_t i = 1; i < words.size(); ++i) {
             const std::string& name = words[i];
             if (!is_word_start(name[0]) || !std::all_of(name.begin(), name.end(), is_word)) {
-                complain("'{}' is no name for a temporary: use a letter, then letters, digits and _", name);
+                complain("'{}' is not a name for a temporary: use a letter, then letters, digits and _", name);
             }
             const bool like_a_block =
                 name[0] >= 'A' && name[0] <= 'C' && (name.size() == 1 || is_digit(name[1]) || name[1] == '_');

@@ -169,7 +169,7 @@ private:
         switch (ring_) {
             case Ring::integers:
                 if (denominator != 1) {
-                    reject("the coefficient {} is no integer, the ring is Z", coefficient.to_string());
+                    reject("the coefficient {} is not an integer, the ring is Z", coefficient.to_string());
                 }
                 return coefficient;
             case Ring::halves:

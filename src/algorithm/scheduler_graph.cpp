@@ -101,7 +101,7 @@ SchedulerGraph make_graph(const Algorithm& algorithm, const LinearProgram& sums_
     }
     for (const LinearTerm& output : sums_c.outputs) {
         if (output.value < 0) {
-            fail(ErrorCode::input, "{}: a block of C is no sum of products", algorithm.name);
+            fail(ErrorCode::input, "{}: a block of C is not a sum of products", algorithm.name);
         }
         if (statement_of(output) >= 0) {
             ++outputs_of[static_cast<std::size_t>(statement_of(output))];

@@ -40,7 +40,7 @@ heptad_status guarded(Body&& body) noexcept {
         remember(error.what());
         return HEPTAD_INTERNAL;
     } catch (...) {  // a callback may throw anything, and nothing may leave through C
-        remember("something that is no std::exception was thrown; look at the callbacks of the context");
+        remember("an exception that is not a std::exception was thrown; look at the callbacks of the context");
         return HEPTAD_INTERNAL;
     }
 }

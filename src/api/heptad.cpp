@@ -43,7 +43,8 @@ Context& Context::set_device(const std::string& device) try {
     } else if (cuda::is_device_name(device)) {
         cuda::device_index(device);  // or wrong usage
     } else if (device != "auto" && device != "cpu" && device != "reference") {
-        fail(ErrorCode::usage, "'{}' is no device; say auto, cpu, reference, cuda, cuda:N, cuda:N,M or cpu:N", device);
+        fail(ErrorCode::usage, "'{}' is not a device; say auto, cpu, reference, cuda, cuda:N, cuda:N,M or cpu:N",
+             device);
     }
     made(impl_).device = device;
     return *this;
@@ -169,7 +170,7 @@ double Plan::error_bound() const {
 Plan plan(ProblemSize size, Type type, const Options& given, const Context& context) try {
     Options options = with_device(given, context);
     if (is_device_list(options.device)) {
-        fail(ErrorCode::usage, "a plan is for one device; products over '{}' are told by plan_over_devices()",
+        fail(ErrorCode::usage, "a plan is for one device; use plan_over_devices() for products over '{}'",
              options.device);
     }
     const ProductContext inner = product_context(context);

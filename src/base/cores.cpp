@@ -143,7 +143,8 @@ ThreadsAskedFor threads_in(const char* heptad, const char* omp) {
         if (error != std::errc() || end != text.data() + text.size() || asked_for.by_heptad < 1 ||
             asked_for.by_heptad > kMost) {
             fail(ErrorCode::usage,
-                 "HEPTAD_THREADS is '{}', which is no number of threads; set it to 1 to {}, or unset it", text, kMost);
+                 "HEPTAD_THREADS is '{}', which is not a number of threads; set it to 1 to {}, or unset it", text,
+                 kMost);
         }
     }
     if (omp != nullptr) {

@@ -19,7 +19,7 @@ nlohmann::json parse_json(const std::string& text) {
     try {
         return nlohmann::json::parse(text, check_depth);
     } catch (const nlohmann::json::exception& problem) {
-        fail(ErrorCode::input, "this is no JSON: {}", problem.what());
+        fail(ErrorCode::input, "this is not JSON: {}", problem.what());
     }
 }
 

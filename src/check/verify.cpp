@@ -40,7 +40,8 @@ void require_options(Type type, const VerifyOptions& options) {
             fail(ErrorCode::usage, "a product with alpha or beta = {} cannot be verified; give finite ones", scalar);
         }
         if ((is_integer(type) || type == Type::gf2) && scalar != std::trunc(scalar)) {
-            fail(ErrorCode::usage, "alpha or beta = {} is no element of {}; give integers", scalar, type_name(type));
+            fail(ErrorCode::usage, "alpha or beta = {} is not an element of {}; give integers", scalar,
+                 type_name(type));
         }
     }
     if (!(options.by.planned_growth == 0 || options.by.planned_growth >= 1)) {

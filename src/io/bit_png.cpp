@@ -143,7 +143,7 @@ public:
             }
             const int result = ::inflate(&stream_, Z_NO_FLUSH);
             if (result == Z_STREAM_END && stream_.avail_out > 0) {
-                png_.refuse("holds fewer pixels than its header tells");
+                png_.refuse("holds fewer pixels than its header says");
             }
             if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR) {
                 png_.refuse("is damaged: its pixels cannot be unpacked");
@@ -156,7 +156,7 @@ private:
         while (left_ == 0) {
             const Chunk chunk = png_.next_chunk();
             if (chunk.is("IEND")) {
-                png_.refuse("holds fewer pixels than its header tells");
+                png_.refuse("holds fewer pixels than its header says");
             }
             png_.require_checksum(chunk);
             if (chunk.is("IDAT")) {

@@ -199,7 +199,7 @@ Kind kind_from_name(const std::string& name) {
     if (const std::optional<Kind> kind = kKinds.find(name)) {
         return *kind;
     }
-    fail(ErrorCode::usage, "'{}' is no kind of matrix; the kinds are {}", name, generate_kinds());
+    fail(ErrorCode::usage, "'{}' is not a kind of matrix; the kinds are {}", name, generate_kinds());
 }
 
 void require_kind_fits(Kind kind, Type type) {

@@ -67,7 +67,7 @@ void remove_dataset(const hdf5::Calls& h5, hdf5::Id file, const Hdf5Name& parts)
     }
     if (h5->Iget_type(object.get()) != hdf5::kDatasetObject ||
         h5->Ldelete(file, parts.dataset.c_str(), hdf5::kDefault) < 0) {
-        fail(ErrorCode::input, "'{}' in '{}' is no dataset that could be replaced; give another name", parts.dataset,
+        fail(ErrorCode::input, "'{}' in '{}' is not a dataset that could be replaced; give another name", parts.dataset,
              parts.file);
     }
 }
@@ -80,7 +80,7 @@ std::int64_t make_room(const std::string& path, bool existing, const Hdf5Name& p
                             h5->Fclose);
     if (file.get() < 0) {
         fail(ErrorCode::input, "'{}' {}; name another file", parts.file,
-             existing ? "is there and is no HDF5 file that can be written" : "cannot be made by the HDF5 library");
+             existing ? "is there and is not an HDF5 file that can be written" : "cannot be made by the HDF5 library");
     }
     if (existing) {
         remove_dataset(h5, file.get(), parts);

@@ -128,8 +128,8 @@ std::string header_text(const JournalHeader& header) {
 
 [[noreturn]] void fail_damaged(const std::string& path, std::int64_t line) {
     fail(ErrorCode::input,
-         "the journal '{}' is damaged at line {}, so that nobody knows what is finished; start over without --resume",
-         path, line);
+         "the journal '{}' is damaged at line {}, so it is unknown what is finished; start over without --resume", path,
+         line);
 }
 
 /// Takes a whole line of the header. True: it was the last one.
@@ -138,7 +138,7 @@ bool take_whole_line(const std::string& path, const std::string& text, std::int6
         if (text != kTitle) {
             fail(ErrorCode::input,
                  "'{}' {}, which this version of heptad cannot go on with; start over without --resume", path,
-                 text.starts_with(kAnyTitle) ? "was written by another version" : "is no journal");
+                 text.starts_with(kAnyTitle) ? "was written by another version" : "is not a journal");
         }
         return false;
     }

@@ -31,7 +31,7 @@ void add_entry(Matrix& matrix, std::int64_t row, std::int64_t col, double value,
     Element& element = static_cast<Element*>(matrix.data())[row * matrix.cols() + col];
     const double sum = to_double(element) + value;
     if (!to_element(sum, element)) {
-        reader.refuse(fmt::format("the value {:.17g} is no element of {}; name a --type that holds it", sum,
+        reader.refuse(fmt::format("the value {:.17g} is not an element of {}; name a --type that holds it", sum,
                                   type_name(matrix.type())));
     }
 }
@@ -66,7 +66,7 @@ Type market_type(const MarketHeader& header, const std::string& path, std::optio
     }
     if (header.field == MarketField::pattern) {
         fail(ErrorCode::usage,
-             "'{}' tells where its entries are and not what they are; say --type bool or gf2 for bits, or a type of "
+             "'{}' says where its entries are but not what they are; say --type bool or gf2 for bits, or a type of "
              "numbers for ones",
              path);
     }

@@ -211,7 +211,7 @@ struct MarketReader::State {
     }
 
     [[noreturn]] void refuse_more() const {
-        lines.refuse(fmt::format("there are more entries than the {} that the header tells", header.entries));
+        lines.refuse(fmt::format("there are more entries than the {} that the header says", header.entries));
     }
     /// False at the end of the file.
     bool next_line() {
@@ -264,7 +264,7 @@ bool MarketReader::next(MarketEntry& entry) {
     if (!state.next_line()) {
         if (state.found < state.header.entries) {
             state.lines.refuse(
-                fmt::format("the file ends before the {} entries that its header tells", state.header.entries));
+                fmt::format("the file ends before the {} entries that its header says", state.header.entries));
         }
         return false;
     }
@@ -282,10 +282,10 @@ bool MarketReader::next(MarketEntry& entry) {
         state.advance();
     }
     if (state.header.field != MarketField::pattern && !is_number(rest, entry.value)) {
-        refuse("the value '" + std::string(rest.substr(0, 40)) + "' is no finite number");
+        refuse("the value '" + std::string(rest.substr(0, 40)) + "' is not a finite number");
     }
     if (state.header.field == MarketField::integer && entry.value != std::trunc(entry.value)) {
-        refuse("the value '" + std::string(rest.substr(0, 40)) + "' is no integer, which the header promises");
+        refuse("the value '" + std::string(rest.substr(0, 40)) + "' is not an integer, which the header promises");
     }
     if (state.found % kEntriesPerStep == 0) {
         stop_if_cancelled(state.hooks, state.path);

@@ -49,7 +49,8 @@ void require_npy_name(const std::string& path) {
     require_format(path);
     if (path == "-" || open_file_of(path)) {
         fail(ErrorCode::input,
-             "'{}' is no file with a name, and a result that is made piece by piece needs one; give the name of a file",
+             "'{}' is not a file with a name, and a result that is made piece by piece needs one; give the name of a "
+             "file",
              path);
     }
     if (is_hdf5_name(path)) {

@@ -51,7 +51,7 @@ public:
     Dictionary parse() {
         Dictionary d;
         bool has_descr = false, has_order = false, has_shape = false;
-        expect('{', "the header is no Python dictionary");
+        expect('{', "the header is not a Python dictionary");
         while (!accept('}')) {
             const std::string key = string();
             expect(':', "':' is missing after a key");
@@ -164,7 +164,7 @@ private:
     }
 
     std::vector<std::int64_t> tuple() {
-        expect('(', "'shape' is no tuple");
+        expect('(', "'shape' is not a tuple");
         std::vector<std::int64_t> sizes;
         bool comma = true;
         while (!accept(')')) {
@@ -194,7 +194,7 @@ private:
             ++at_;
         }
         if (at_ == first) {
-            refuse("'shape' holds something that is no size of 0 or more");
+            refuse("'shape' holds something that is not a size of 0 or more");
         }
         if (text_[first] == '0' && at_ - first > 1) {
             refuse("a size in 'shape' starts with a zero");
@@ -315,7 +315,7 @@ std::uint32_t little_endian(std::span<const std::byte> bytes) {
 
 NpyHeader parse_npy_header(std::span<const std::byte> start, const std::string& name, std::optional<Type> as) {
     if (start.size() < kMagic.size() || std::memcmp(start.data(), kMagic.data(), kMagic.size()) != 0) {
-        fail(ErrorCode::input, "'{}' is no .npy file (it does not start with \\x93NUMPY); save it with numpy.save",
+        fail(ErrorCode::input, "'{}' is not a .npy file (it does not start with \\x93NUMPY); save it with numpy.save",
              name);
     }
     NpyHeader header;

@@ -20,7 +20,7 @@ OutputNames output_names(const std::string& path) {
     struct stat old {};
     if (open_file_of(path) || (::stat(path.c_str(), &old) == 0 && !S_ISREG(old.st_mode) && !S_ISDIR(old.st_mode))) {
         fail(ErrorCode::input,
-             "'{}' is no regular file, and a result that is made piece by piece needs one; give the name of a file",
+             "'{}' is not a regular file, and a result that is made piece by piece needs one; give the name of a file",
              path);
     }
     {

@@ -12,7 +12,7 @@ constexpr const char* kWayOut = "choose another place or make room";
 
 [[noreturn]] void fail_damaged(const std::string& path) {
     fail(ErrorCode::input,
-         "the journal '{}' is damaged at its head, so that nobody knows what is finished; start over without --resume",
+         "the journal '{}' is damaged at its head, so it is unknown what is finished; start over without --resume",
          path);
 }
 

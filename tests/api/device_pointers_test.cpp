@@ -75,7 +75,7 @@ TEST(device_pointers, are_refused_by_other_devices) {
         options.device = device;
         const std::string sentence =
             refusal([&] { multiply(1.0, a.on_host(), b.on_device(), 0.0, c.on_host(), options); });
-        EXPECT_NE(sentence.find("B lies on cuda:0"), std::string::npos) << sentence;
+        EXPECT_NE(sentence.find("B is on cuda:0"), std::string::npos) << sentence;
         EXPECT_NE(sentence.find(device), std::string::npos) << sentence;
     }
     EXPECT_NE(refusal([&] { multiply(1.0, a.on_host(), b.on_host(), 0.0, c.on_device()); }).find("bring them"),
@@ -83,7 +83,7 @@ TEST(device_pointers, are_refused_by_other_devices) {
     Options on_processor;
     on_processor.device = "cpu";
     const Plan plan = heptad::plan({kSize, kSize, kSize}, Type::f32, on_processor);
-    EXPECT_NE(refusal([&] { multiply(1.0, a.on_device(), b.on_device(), 0.0, c.on_device(), plan); }).find("A lies"),
+    EXPECT_NE(refusal([&] { multiply(1.0, a.on_device(), b.on_device(), 0.0, c.on_device(), plan); }).find("A is on"),
               std::string::npos);
 }
 

@@ -11,6 +11,6 @@ if not references:
     sys.exit(0)
 symbols = subprocess.run(["nm", "-D", "--defined-only", references[0]], check=True, capture_output=True, text=True).stdout
 names = [words[2] for words in (line.split() for line in symbols.splitlines()) if words[1] == "T"]
-assert "dgemm_" in names and "cblas_daxpy" in names, f"{references[0]} is no BLAS"
+assert "dgemm_" in names and "cblas_daxpy" in names, f"{references[0]} is not a BLAS"
 missing = [name for name in names if not hasattr(library, name)]
 assert not missing, f"{sys.argv[1]} has no {', '.join(missing)}"

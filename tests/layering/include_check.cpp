@@ -144,7 +144,7 @@ std::optional<std::string> violation(const fs::path& file, const std::string& pa
     }
     const Layer* own = find_layer(first_part(from));
     if (own == nullptr) {
-        return "the folder of this file is no layer; add it to tests/layering/include_check.cpp";
+        return "the folder of this file is not a layer; add it to tests/layering/include_check.cpp";
     }
     if (target == nullptr || target == own) {
         return std::nullopt;  // a library of the system, or the same layer

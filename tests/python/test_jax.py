@@ -145,7 +145,7 @@ class JaxTest(unittest.TestCase):
             heptad.jax.matmul(a.astype(np.complex64), a.astype(np.complex64))
         with self.assertRaisesRegex(ValueError, "inner sizes 3 and 4"):
             heptad.jax.matmul(a, numbers((4, 3)))
-        with self.assertRaisesRegex(Exception, "'sloppy' is no accuracy"):
+        with self.assertRaisesRegex(Exception, "'sloppy' is not an accuracy"):
             jax.block_until_ready(heptad.jax.matmul(a, a, accuracy="sloppy"))
         with self.assertRaisesRegex(Exception, "no-such"):
             jax.block_until_ready(heptad.jax.matmul(a, a, algorithm="no-such", levels=1))

@@ -159,7 +159,7 @@ class CudaTest(TorchCase):
         a = numbers(4, 4)
         with self.assertRaisesRegex(ValueError, "different devices"):
             heptad.matmul(a, a.cuda())
-        with self.assertRaisesRegex(ValueError, "lie on cpu and cuda:0"):
+        with self.assertRaisesRegex(ValueError, "are on cpu and cuda:0"):
             heptad.torch.matmul(a, a.cuda())
         with self.assertRaisesRegex(TypeError, "different libraries"):
             heptad.matmul(a.numpy(), a.cuda())

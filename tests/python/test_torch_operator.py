@@ -154,7 +154,7 @@ class OperatorTest(TorchCase):
             heptad.torch.matmul(a, numbers(4, 3))
         with self.assertRaisesRegex(ValueError, "scalar"):
             heptad.torch.matmul(a, torch.tensor(1.0))
-        with self.assertRaisesRegex(TypeError, "lies on meta"):
+        with self.assertRaisesRegex(TypeError, "is on meta"):
             heptad.matmul(a.to("meta"), a.to("meta"))
         with self.assertRaisesRegex(RuntimeError, "gradients"):
             heptad.matmul(a.clone().requires_grad_(), a)

@@ -154,7 +154,7 @@ void multiply(const char* routine, Type type, Call& call) {
         std::fprintf(stderr, "heptad: %s: %s\n", routine, error.what());
         Cblacs_abort(call.context(), 1);
     } catch (...) {  // nothing may leave through Fortran
-        std::fprintf(stderr, "heptad: %s: something that is no std::exception was thrown\n", routine);
+        std::fprintf(stderr, "heptad: %s: an exception that is not a std::exception was thrown\n", routine);
         Cblacs_abort(call.context(), 1);
     }
 }

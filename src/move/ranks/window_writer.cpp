@@ -44,7 +44,7 @@ WindowWriter WindowWriter::create(const std::string& path, const Shape& shape) {
     struct stat old {};
     const bool folder = ::stat(path.c_str(), &old) == 0 && !S_ISREG(old.st_mode);
     if (path.empty() || path.back() == '/' || folder) {
-        fail(ErrorCode::input, "'{}' is no regular file; give the name of a .npy file", path);
+        fail(ErrorCode::input, "'{}' is not a regular file; give the name of a .npy file", path);
     }
     WindowWriter file(path, shape, O_CREAT | O_TRUNC);
     const std::string header = npy_header_text(shape.type, shape.held.rows, shape.held.cols);

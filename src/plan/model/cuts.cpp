@@ -23,7 +23,8 @@ bool is_cluster_algorithm(const std::string& name) {
 ClusterAlgorithm cluster_algorithm_from_name(const std::string& name) {
     const auto* found = std::find(kNames.begin(), kNames.end(), name);
     if (found == kNames.end()) {
-        fail(ErrorCode::usage, "'{}' is no algorithm of a cluster; there are grid, pegmm, mod-pegmm and caps", name);
+        fail(ErrorCode::usage, "'{}' is not an algorithm of a cluster; there are grid, pegmm, mod-pegmm and caps",
+             name);
     }
     return static_cast<ClusterAlgorithm>(found - kNames.begin());
 }

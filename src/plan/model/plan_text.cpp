@@ -215,10 +215,10 @@ void parse_launch(const std::vector<std::string>& parts, LevelPlan& level) {
     if (parts.size() > 2) {
         const std::optional<FusedOrder> order = fused_order_of(parts[2]);
         if (!order) {
-            fail(
-                ErrorCode::input,
-                "'{}' is no order of a fused level; the orders are serial, two-streams, atomic, batched and persistent",
-                parts[2]);
+            fail(ErrorCode::input,
+                 "'{}' is not an order of a fused level; the orders are serial, two-streams, atomic, batched and "
+                 "persistent",
+                 parts[2]);
         }
         level.order = *order;
     }
@@ -226,7 +226,8 @@ void parse_launch(const std::vector<std::string>& parts, LevelPlan& level) {
         const std::optional<FusedTile> tile = fused_tile_of(parts[3]);
         if (!tile) {
             fail(ErrorCode::input,
-                 "'{}' is no tile of a fused level; the tiles are automatic, small, medium, large, tall, wide and huge",
+                 "'{}' is not a tile of a fused level; the tiles are automatic, small, medium, large, tall, wide and "
+                 "huge",
                  parts[3]);
         }
         level.tile = *tile;
@@ -402,7 +403,7 @@ void refuse_old_text(const std::vector<std::string>& words) {
     constexpr const char* kForm =
         "plans of every placement now read 'plan MxKxN TYPE ... levels=... leaf=...', with {} where there is one; "
         "print "
-        "it anew with `heptad plan`";
+        "it again with `heptad plan`";
     const std::string first = words.empty() ? "" : words.front();
     for (const auto& [word, of, part] :
          {std::array{"bits", "packed bits", "the leaf's panels as panels={k=...;cols=...}"},

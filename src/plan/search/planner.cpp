@@ -205,8 +205,9 @@ void validate(const Problem& problem, const Machine& machine) {
     const bool other_levels = options.levels > kMostResidueLevels ||
                               (options.levels > 0 && options.algorithm != "auto" && options.algorithm != kHalving);
     if (leaf_traits(options.leaf).by_residues && backend_traits(problem).is_device && other_levels) {
-        fail(ErrorCode::usage, "leaf {} has up to {} levels of {} inside; set levels to so many, or take another leaf",
-             options.leaf, kMostResidueLevels, kHalving);
+        fail(ErrorCode::usage,
+             "leaf {} has up to {} levels of {} inside; set levels within that, or choose another leaf", options.leaf,
+             kMostResidueLevels, kHalving);
     }
     if (options.mode == mode_name(LevelMode::fused) && !has_fused_kernels(problem, machine)) {
         fail(ErrorCode::usage,
@@ -234,7 +235,7 @@ void check_plan(const ProductPlan& plan) {
     }
     if (plan.disk || plan.rank || plan.host || plan.transfers || plan.panels || plan.count) {
         fail(ErrorCode::input,
-             "this plan has other places divide the product first; it is no plan of one whole product of numbers");
+             "this plan has other places divide the product first; it is not a plan of one whole product of numbers");
     }
     if (is_complex(plan.type) || plan.complex != ComplexWay::none) {
         check_complex_plan(plan);

@@ -28,7 +28,7 @@ Options limits_of(const bits::BitOptions& options) {
 bool is_on_device(const ConstBitView& view, const char* name, int device) {
     const cuda::PointerPlace place = cuda::place_of(view.words);
     if (place.kind == cuda::PointerKind::device && place.device != device) {
-        fail(ErrorCode::input, "{} lies in the memory of cuda:{}, but the product is for cuda:{}", name, place.device,
+        fail(ErrorCode::input, "{} is in the memory of cuda:{}, but the product is for cuda:{}", name, place.device,
              device);
     }
     return place.kind == cuda::PointerKind::device;
@@ -41,7 +41,7 @@ void require_workspace(const ProductContext& context, const ConstBitView& a, con
     }
     const cuda::PointerPlace place = cuda::place_of(context.workspace);
     if (place.kind != cuda::PointerKind::device || place.device != device) {
-        fail(ErrorCode::input, "the matrices lie on cuda:{}, but the workspace at {} does not; give it memory there",
+        fail(ErrorCode::input, "the matrices are on cuda:{}, but the workspace at {} is not; give it memory there",
              device, context.workspace);
     }
     bits::require_workspace_apart(context.workspace, context.workspace_bytes, a, "A");
@@ -96,7 +96,7 @@ void multiply_bits_on_cuda(Type algebra, const ConstBitView& a, const ConstBitVi
     const ProblemSize size{a.rows, a.cols, b.cols};
     const bool there = is_on_device(c, "C", device);
     if (size.k > 0 && (is_on_device(a, "A", device) != there || is_on_device(b, "B", device) != there)) {
-        fail(ErrorCode::input, "of A, B and C some lie on cuda:{} and some in host memory; bring them to one place",
+        fail(ErrorCode::input, "of A, B and C some are on cuda:{} and some in host memory; copy them to one place",
              device);
     }
     if (there) {

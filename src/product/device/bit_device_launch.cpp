@@ -142,7 +142,8 @@ void check_bit_device_plan(const ProductPlan& plan) {
         levels_in_mode(plan, LevelMode::serial) > (may_have_levels ? kMostSerialBitLevels : 0) ||
         levels_in_mode(plan, LevelMode::parallel) > (may_have_levels ? kMostParallelBitLevels : 0)) {
         fail(ErrorCode::input,
-             "this is no plan for packed bits on a device: '{}'; sides are below {}, leaves {}, levels of gf2 up to {} "
+             "this is not a plan for packed bits on a device: '{}'; sides are below {}, leaves {}, levels of gf2 up to "
+             "{} "
              "serial and {} parallel ones, and without levels there are panels",
              to_string(plan), kMostBitSide, fmt::join(leaves, ", "), kMostSerialBitLevels, kMostParallelBitLevels);
     }

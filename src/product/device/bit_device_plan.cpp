@@ -186,7 +186,7 @@ void validate(const BitDeviceProblem& problem, const BitDeviceOptions& options) 
     }
     const std::vector<std::string> leaves = cuda::bit_leaf_names();
     if (options.leaf != "auto" && std::find(leaves.begin(), leaves.end(), options.leaf) == leaves.end()) {
-        fail(ErrorCode::usage, "there is no leaf '{}' for bit matrices on cuda; there is {}", options.leaf,
+        fail(ErrorCode::usage, "there is no leaf '{}' for bit matrices on cuda; choose one of {}", options.leaf,
              fmt::join(leaves, ", "));
     }
 }

@@ -14,7 +14,7 @@ namespace {
 void require_on_device(const void* memory, const char* name, int device) {
     const cuda::PointerPlace place = cuda::place_of(memory);
     if (place.kind != cuda::PointerKind::device || place.device != device) {
-        fail(ErrorCode::input, "{} does not lie in the memory of cuda:{}; bring it there first", name, device);
+        fail(ErrorCode::input, "{} is not in the memory of cuda:{}; copy it there first", name, device);
     }
 }
 
@@ -33,7 +33,7 @@ void enqueue(const ProductPlan& plan, BitDeviceOperands operands, int device, vo
     const cuda::DeviceScope scope(device);
     const cuda::CaptureScope capturable;
     if (reinterpret_cast<std::uintptr_t>(workspace) % 16 != 0) {
-        fail(ErrorCode::usage, "the workspace lies at {}; it must begin on a 16-byte boundary", workspace);
+        fail(ErrorCode::usage, "the workspace is at {}; it must begin on a 16-byte boundary", workspace);
     }
     cuda::DeviceMemory own;
     if (workspace == nullptr) {

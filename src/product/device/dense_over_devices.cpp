@@ -176,7 +176,7 @@ HostForecast check_plan_over_devices(const ProductPlan& plan) {
                       host_facts(plan.workspace_bytes, threads_or_default()), block);
     if (told.host_bytes > plan.workspace_bytes || told.error_bound > plan.error_bound) {
         fail(ErrorCode::input,
-             "the plan tells {} bytes of buffers and an error bound of {}, but with its blocks it takes {} bytes and "
+             "the plan states {} bytes of buffers and an error bound of {}, but with its blocks it takes {} bytes and "
              "promises {}",
              plan.workspace_bytes, plan.error_bound, told.host_bytes, told.error_bound);
     }

@@ -58,7 +58,7 @@ std::optional<std::string> device_of_matrices(const std::string& asked, std::ini
         }
         if (asked != "auto") {
             fail(ErrorCode::input,
-                 "{} lies on cuda:{}, and the product is asked for on {}; leave the device to auto, or copy the "
+                 "{} is on cuda:{}, and the product is asked for on {}; leave the device to auto, or copy the "
                  "matrices to host memory",
                  matrix.name, *device, asked);
         }

@@ -23,10 +23,10 @@ constexpr double kLockedBufferBytesPerS = 1e10;
 constexpr double kCopyBytesPerS = 8e9;
 
 [[noreturn]] void refuse(const std::string& name) {
-    fail(
-        ErrorCode::usage,
-        "'{}' is no list of devices; say cuda:0,1 for two NVIDIA devices, or cpu:4 for four cores as devices (1 to {})",
-        name, kMostDevices);
+    fail(ErrorCode::usage,
+         "'{}' is not a list of devices; say cuda:0,1 for two NVIDIA devices, or cpu:4 for four cores as devices (1 to "
+         "{})",
+         name, kMostDevices);
 }
 
 int number(const std::string& name, const std::string& word) {

@@ -49,7 +49,7 @@ DeviceFigures figures_of(int device) {
 void validate_leaf(const std::string& leaf, Type type) {
     const std::vector<std::string> leaves = cuda::device_leaves(type);
     if (std::find(leaves.begin(), leaves.end(), leaf) == leaves.end()) {
-        fail(ErrorCode::usage, "there is no leaf '{}' for {} on cuda; there is {}", leaf, type_name(type),
+        fail(ErrorCode::usage, "there is no leaf '{}' for {} on cuda; choose one of {}", leaf, type_name(type),
              fmt::join(leaves, ", "));
     }
 }
@@ -91,13 +91,13 @@ Place common_place(const ConstView& a, const ConstView& b, const View& c, int de
         }
         const cuda::PointerPlace place = cuda::place_of(view.data);
         if (place.kind == cuda::PointerKind::device && place.device != device) {
-            fail(ErrorCode::input, "{} lies on cuda:{} and the product is asked for on cuda:{}", names[i], place.device,
+            fail(ErrorCode::input, "{} is on cuda:{} and the product is asked for on cuda:{}", names[i], place.device,
                  device);
         }
         (place.kind == cuda::PointerKind::host ? on_host : on_device) = i;
     }
     if (on_host >= 0 && on_device >= 0) {
-        fail(ErrorCode::input, "{} lies in host memory and {} on cuda:{}; bring them to one place", names[on_host],
+        fail(ErrorCode::input, "{} is in host memory and {} on cuda:{}; copy them to one place", names[on_host],
              names[on_device], device);
     }
     return on_device >= 0 ? Place::device : Place::host;
@@ -305,7 +305,7 @@ void multiply_batch_on_device(const ProductBatch& batch, const Options& options,
     const Product last = product_of(batch, batch.count - 1);
     const bool on_host = common_place(batch.a, batch.b, batch.c, device) == Place::host;
     if ((common_place(last.a, last.b, last.c, device) == Place::host) != on_host) {
-        fail(ErrorCode::input, "the first product of the batch lies in {} memory and the last one does not",
+        fail(ErrorCode::input, "the first product of the batch is in {} memory and the last one is not",
              on_host ? "host" : "device");
     }
     const Options planned = batch.c.type == batch.a.type ? options : without_levels(options);

@@ -65,8 +65,9 @@ ProductPlan step_as_said(const ProductPlan& plan, const ProductPlan& planned, co
     }
     if (!stage.check) {
         fail(ErrorCode::input,
-             "the plan's steps of {} x {} x {} would be multiplied otherwise here: there '{}', here '{}'; plan it anew "
-             "with the options and on the machine of now",
+             "the plan's steps of {} x {} x {} would be multiplied differently here: the plan says '{}', this machine "
+             "'{}'; plan it again "
+             "here, with these options",
              planned.m, planned.k, planned.n, to_string(said), to_string(planned));
     }
     ProductPlan step = said;

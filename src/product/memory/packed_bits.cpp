@@ -204,7 +204,7 @@ RunReport multiply_packed_bits(const ProductPlan& plan, double alpha, const Cons
     const std::int64_t needed = needed_bytes(inside);
     if (needed > plan.workspace_bytes) {
         fail(ErrorCode::usage,
-             "the plan tells {} bytes of workspace, but packed bits take {} on this machine; make the plan here",
+             "the plan states {} bytes of workspace, but packed bits take {} on this machine; make the plan here",
              plan.workspace_bytes, needed);
     }
     start_product(hooks);

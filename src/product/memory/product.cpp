@@ -75,8 +75,8 @@ void validate_leaf(const std::string& leaf, Type type, const Backend& backend) {
         leaves.emplace_back(kResidueLeaf);
     }
     if (!leaf.empty() && std::find(leaves.begin(), leaves.end(), leaf) == leaves.end()) {
-        fail(ErrorCode::usage, "there is no leaf '{}' for {} on {}; there is {}", leaf, type_name(type), backend.name(),
-             fmt::join(leaves, ", "));
+        fail(ErrorCode::usage, "there is no leaf '{}' for {} on {}; choose one of {}", leaf, type_name(type),
+             backend.name(), fmt::join(leaves, ", "));
     }
 }
 

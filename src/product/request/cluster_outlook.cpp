@@ -21,7 +21,7 @@ ProductPlan plan_of_share(const Request& request, const ProblemSize& size, Type 
     const ProblemSize share{part(size.m), part(size.k), part(size.n)};
     const std::string& device = request.options.device;
     if (is_device_list(device)) {
-        fail(ErrorCode::usage, "a plan is for one device; products over '{}' are told by plan_over_devices()", device);
+        fail(ErrorCode::usage, "a plan is for one device; use plan_over_devices() for products over '{}'", device);
     }
     ProductContext context;
     context.threads = request.threads;

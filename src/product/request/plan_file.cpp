@@ -27,8 +27,9 @@ std::string read_small_file(const std::string& path) {
         fail(ErrorCode::input, "{} cannot be read or is empty; a plan file is what 'heptad plan' prints", path);
     }
     if (text.size() > kLargestPlanFile) {
-        fail(ErrorCode::input, "{} is larger than {} bytes, so it is no plan; a plan file is what 'heptad plan' prints",
-             path, kLargestPlanFile);
+        fail(ErrorCode::input,
+             "{} is larger than {} bytes, so it is not a plan; a plan file is what 'heptad plan' prints", path,
+             kLargestPlanFile);
     }
     return text;
 }
@@ -100,7 +101,7 @@ ProductPlan read_plan_file(const std::string& path) {
         plan = parse_plan(text);
         check_given_plan(plan);
     } catch (const Error& error) {
-        fail(ErrorCode::input, "{} is no plan: {}", path, error.what());
+        fail(ErrorCode::input, "{} is not a plan: {}", path, error.what());
     }
     if (plan.rank) {
         fail(ErrorCode::usage, "{} plans a product on a cluster; start heptad-mpi mul on {} ranks, with {}", path,

@@ -63,7 +63,7 @@ ProductPlan plan_of(const BitLaunch& launch) {
 
 void check_bit_plan(const ProductPlan& plan) {
     if (!is_packed(plan) || plan.backend != kUsualBackend) {
-        fail(ErrorCode::input, "this is no plan for packed bits on the processor: '{}'", to_string(plan));
+        fail(ErrorCode::input, "this is not a plan for packed bits on the processor: '{}'", to_string(plan));
     }
     const std::size_t most_levels = plan.type == Type::gf2 ? kMostLevels : 0;
     if (plan.levels.size() > most_levels || plan.threads < 1 || plan.threads > kMostThreads) {

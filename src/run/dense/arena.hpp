@@ -18,7 +18,7 @@ public:
     void* take(std::int64_t bytes) {
         const std::int64_t next = used_ + round_up(bytes, kWorkspaceAlignment);
         if (next > bytes_) {
-            fail(ErrorCode::internal, "a product wanted {} bytes of workspace where its plan told {}", next, bytes_);
+            fail(ErrorCode::internal, "a product wanted {} bytes of workspace where its plan states {}", next, bytes_);
         }
         void* block = memory_ + used_;
         used_ = next;

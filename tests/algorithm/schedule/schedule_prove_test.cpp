@@ -193,7 +193,7 @@ TEST(ScheduleProve, an_in_place_product_destroys_both_operands) {
 
 TEST(ScheduleProve, coefficients_must_lie_in_the_ring) {
     const std::string halves = "C11 = A11 * B11\nC11 = 1/2*C11\nC11 = 2*C11";
-    EXPECT_NE(one_block("", halves).find("1/2 is no integer"), std::string::npos);
+    EXPECT_NE(one_block("", halves).find("1/2 is not an integer"), std::string::npos);
     EXPECT_EQ(one_block("ring Z[1/2]", halves), "");
     EXPECT_EQ(one_block("ring Q", halves), "");
     EXPECT_NE(one_block("ring GF(2)", halves).find("no value in GF(2)"), std::string::npos);

@@ -74,7 +74,7 @@ TEST(Scheduler, the_core_of_an_alternative_basis_is_scheduled_for_what_it_comput
         for (const bool accumulate : {false, true}) {
             Schedule schedule = make(core, accumulate);
             EXPECT_EQ(prove_schedule_of(schedule, core), "");
-            EXPECT_NE(prove_schedule(schedule, core.ring), "") << "the core is no product by itself";
+            EXPECT_NE(prove_schedule(schedule, core.ring), "") << "the core is not a product by itself";
             EXPECT_EQ(count_products(schedule), 7);
             schedule.steps.pop_back();
             EXPECT_NE(prove_schedule_of(schedule, core), "");

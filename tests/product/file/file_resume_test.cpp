@@ -169,7 +169,7 @@ TEST_F(Interrupted, journal_with_a_damaged_header_is_refused_and_everything_is_k
              {"", "damaged at line 1"},
              {flipped, "damaged at line 2"},
              {"no journal at all\n", "damaged at line 1"},
-             {sealed("something else") + whole.substr(whole.find('\n') + 1), "is no journal"},
+             {sealed("something else") + whole.substr(whole.find('\n') + 1), "is not a journal"},
              {sealed("heptad-journal 1") + whole.substr(whole.find('\n') + 1), "another version"},
              {sealed("heptad-journal 3") + whole.substr(whole.find('\n') + 1), "another version"}}) {
         write_text(folder_ / "C.npy.journal", journal);

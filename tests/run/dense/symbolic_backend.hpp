@@ -195,7 +195,7 @@ private:
                 return whole < 0 ? (modulus_ - positive) % modulus_ : positive;
             }
         }
-        throw std::runtime_error("a coefficient is no small fraction: " + std::to_string(x));
+        throw std::runtime_error("a coefficient is not a small fraction: " + std::to_string(x));
     }
     std::uint64_t times(std::uint64_t x, std::uint64_t y) const {
         if (modulus_ == 2) {
@@ -233,12 +233,12 @@ private:
     void add_product(const Polynomial& a, const Polynomial& b, std::uint64_t factor) {
         for (const SymbolicTerm& left : a) {
             if (left.monomial >= a_count_) {
-                throw std::runtime_error("the left operand of a product is no linear form in A");
+                throw std::runtime_error("the left operand of a product is not a linear form in A");
             }
             const std::uint64_t scaled = times(left.coefficient, factor);
             for (const SymbolicTerm& right : b) {
                 if (right.monomial < a_count_ || right.monomial >= a_count_ + b_count_) {
-                    throw std::runtime_error("the right operand of a product is no linear form in B");
+                    throw std::runtime_error("the right operand of a product is not a linear form in B");
                 }
                 add_term(product_monomial(left.monomial, right.monomial - a_count_),
                          right.coefficient == 1 ? scaled : times(scaled, right.coefficient));

@@ -78,7 +78,7 @@ std::unique_ptr<BitVerbs> device_bit_verbs(int device, void* stream, const std::
     if (leaf == "words") {
         return std::make_unique<DeviceBitVerbs>(stream, launch_bit_leaf_words);
     }
-    fail(ErrorCode::usage, "there is no leaf '{}' for bit matrices on cuda; there is {}", leaf,
+    fail(ErrorCode::usage, "there is no leaf '{}' for bit matrices on cuda; choose one of {}", leaf,
          fmt::join(bit_leaf_names(), ", "));
 }
 

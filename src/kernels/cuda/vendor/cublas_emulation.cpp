@@ -67,7 +67,7 @@ CublasEmulation::CublasEmulation(int device, void* stream, int bits, std::int64_
     check(found.set_strategy(state.handle, CUBLAS_EMULATION_STRATEGY_EAGER), "ask for the emulation");
     check(found.set_control(state.handle, CUDA_EMULATION_MANTISSA_CONTROL_FIXED), "fix the bits of the emulation");
     check(found.set_most_bits(state.handle, bits), "set the bits of the emulation");
-    check(found.set_bits_pointer(state.handle, static_cast<int*>(state.bits.data())), "have the bits told");
+    check(found.set_bits_pointer(state.handle, static_cast<int*>(state.bits.data())), "report the bits");
 }
 
 CublasEmulation::~CublasEmulation() {
