@@ -1,7 +1,6 @@
 """The picture and the table of the README, from result files: ratio over n with the error beside it, one panel per machine.
 
-A machine is its device, or else its processor. Of each machine the products of the default accuracy count where there
-are any, otherwise those of the accuracy that was measured, which the picture then names.
+A machine is its device, or else its processor. Only products of the default accuracy count: docs/speed.md has the others.
 """
 import math
 from xml.sax.saxutils import escape
@@ -45,26 +44,22 @@ def machine_name(machine, records):
 
 
 def machines(runs, is_library):
-    """[{name, accuracy, files, cells}], GPUs first; cells: {(type, n): record}, of several runs the lowest ratio."""
+    """[{name, cells}], GPUs first; cells: {(type, n): record}, of several runs the lowest ratio."""
     found = {}
-    for file, machine, records in runs:
+    for _, machine, records in runs:
         for r in records:
             if not (r["m"] == r["k"] == r["n"] >= 1024 and r["type"] in TYPES and is_library(r)):
                 continue
-            if not (r.get("error") and r.get("vendor_error") and r.get("accuracy")) or (r.get("suite") == "gpu" and r["n"] % 16):
+            if not (r.get("error") and r.get("vendor_error")) or r.get("accuracy") != DEFAULT_ACCURACY:
+                continue
+            if r.get("suite") == "gpu" and r["n"] % 16:
                 continue  # odd sizes on a GPU are another story: docs/speed.md has them
             name = machine_name(machine, records)
-            group = found.setdefault((r.get("suite") != "gpu", name), {}).setdefault(r["accuracy"], {"files": [], "cells": {}})
-            if file not in group["files"]:
-                group["files"].append(file)
+            cells = found.setdefault((r.get("suite") != "gpu", name), {})
             key = (r["type"], r["n"])
-            if key not in group["cells"] or r["ratio"] < group["cells"][key]["ratio"]:
-                group["cells"][key] = r
-    shown = []
-    for (_, name), by_accuracy in sorted(found.items()):
-        accuracy = DEFAULT_ACCURACY if DEFAULT_ACCURACY in by_accuracy else sorted(by_accuracy)[-1]
-        shown.append({"name": name, "accuracy": accuracy, **by_accuracy[accuracy]})
-    return shown
+            if key not in cells or r["ratio"] < cells[key]["ratio"]:
+                cells[key] = r
+    return [{"name": name, "cells": cells} for (_, name), cells in sorted(found.items())]
 
 
 def error_text(record):
@@ -80,9 +75,9 @@ def readme_part(runs, is_library):
             cells = [m["cells"].get((kind, n)) for m in shown]
             if any(cells):
                 rows.append([kind, str(n)] + [f"**{r['ratio']:.2f}**, error {error_text(r)}" if r else "" for r in cells])
-    header = ["type", "n"] + [f"{m['name']}, `{m['accuracy']}`" for m in shown]
+    header = ["type", "n"] + [m["name"] for m in shown]
     lines = ["| " + " | ".join(row) + " |" for row in [header, ["---"] * len(header)] + rows]
-    note = ("Above 1, Heptad is faster than the best library found there. `error 3.2`: its largest error is 3.2 times the library's. "
+    note = (f"At the default accuracy, `{DEFAULT_ACCURACY}`. Above 1, Heptad is faster than the best library found there. `error 3.2`: its largest error is 3.2 times the library's. "
             "Machines, commands and every run: [docs/speed.md](docs/speed.md).")
     return "\n\n".join(["![Ratio and error over n](docs/img/readme-speed.svg)", "\n".join(lines), note])
 
@@ -117,8 +112,7 @@ def picture(runs, is_library):
     marks = [value for value in (1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0) if value <= ratio_high]
     for column, machine in enumerate(shown):
         begin, end = left + panel * column + 4, left + panel * (column + 1) - 20
-        out.append(f'<text class="title" x="{begin}" y="{top - 14}">{escape(machine["name"])}'
-                   f'<tspan class="small" dx="6">{escape(machine["accuracy"])}</tspan></text>')
+        out.append(f'<text class="title" x="{begin}" y="{top - 14}">{escape(machine["name"])}</text>')
         for value in marks:
             out.append(f'<line class="{"one" if value == 1 else "grid"}" x1="{begin}" x2="{end}" y1="{y_ratio(value):.1f}" y2="{y_ratio(value):.1f}"/>')
             if column == 0:

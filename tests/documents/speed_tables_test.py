@@ -50,16 +50,18 @@ class SpeedTables(unittest.TestCase):
         self.assertNotIn("2048", summary)
         self.assertIn("| gf2 | 2048 x 2048 x 2048 |  |  |  |  | 1 s |", records)
 
-    def test_the_readme_shows_each_machine_with_its_errors_and_prefers_the_default_accuracy(self):
-        slow = ("a.json", {"cpu": "a processor", "cores": 2}, [record(n, 1.5, 2e-5, suite="cpu") for n in (2048, 4096, 8192)])
+    def test_the_readme_shows_each_machine_with_its_errors_at_the_default_accuracy(self):
+        slow = ("a.json", {"cpu": "a processor", "cores": 2}, [record(n, 1.5, 2e-5, suite="cpu", accuracy="balanced") for n in (2048, 4096, 8192)])
+        loose = ("c.json", {"cpu": "a loose one", "cores": 2}, [record(n, 9.0, 2e-5, suite="cpu") for n in (2048, 4096, 8192)])
         both = ("b.json", {}, [record(4096, 3.0, 5e-7, device="a card", accuracy=word) for word in ("balanced", "fast")])
-        part = update_readme.speed_picture.readme_part([slow, both], lambda r: True)
-        self.assertIn("| type | n | a card, `balanced` | a processor, 2 cores, `fast` |", part)
+        part = update_readme.speed_picture.readme_part([slow, both, loose], lambda r: True)
+        self.assertIn("| type | n | a card | a processor, 2 cores |", part)
         self.assertIn("| f32 | 4096 | **3.00**, error 0.5 | **1.50**, error 20 |", part)
         self.assertLessEqual(part.count("\n| f"), 8)
-        drawn = update_readme.speed_picture.picture([slow, both], lambda r: True)
+        drawn = update_readme.speed_picture.picture([slow, both, loose], lambda r: True)
         self.assertIn("a processor, 2 cores", drawn)
         self.assertIn("prefers-color-scheme: dark", drawn)
+        self.assertNotIn("a loose one", part + drawn)
         self.assertNotIn("a card", drawn)  # one size makes no line
 
 
