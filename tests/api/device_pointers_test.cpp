@@ -78,7 +78,7 @@ TEST(device_pointers, are_refused_by_other_devices) {
         EXPECT_NE(sentence.find("B is on cuda:0"), std::string::npos) << sentence;
         EXPECT_NE(sentence.find(device), std::string::npos) << sentence;
     }
-    EXPECT_NE(refusal([&] { multiply(1.0, a.on_host(), b.on_host(), 0.0, c.on_device()); }).find("bring them"),
+    EXPECT_NE(refusal([&] { multiply(1.0, a.on_host(), b.on_host(), 0.0, c.on_device()); }).find("copy them"),
               std::string::npos);
     Options on_processor;
     on_processor.device = "cpu";

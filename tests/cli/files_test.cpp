@@ -118,7 +118,7 @@ TEST_F(Files, report_draws_timelines_and_result_files) {
     }
     fs::remove(folder_ / "page.html");
     write("empty.json", "{}");
-    write("text.json", "no JSON");
+    write("text.json", "not JSON");
     write("odd.json", R"({"results": [1]})");
     write("no-stage.json", R"({"traceEvents": [{"ph": "X"}]})");
     write("no-objects.json", R"({"traceEvents": [1, "X", null, [2]]})");

@@ -144,9 +144,9 @@ TEST(NpyHeader, hostile_headers_are_refused_with_a_sentence_that_says_why) {
     const std::string good = npy(dictionary("'<f4'"));
     const std::vector<HostileCase> cases{
         // not a .npy file, or not all of one
-        {"", "no .npy file"},
-        {"\x93NUM", "no .npy file"},
-        {"PK\x03\x04 an .npz archive", "no .npy file"},
+        {"", "not a .npy file"},
+        {"\x93NUM", "not a .npy file"},
+        {"PK\x03\x04 an .npz archive", "not a .npy file"},
         {good.substr(0, 6), "truncated"},
         {good.substr(0, 7), "truncated"},
         {good.substr(0, 9), "truncated"},
@@ -161,11 +161,11 @@ TEST(NpyHeader, hostile_headers_are_refused_with_a_sentence_that_says_why) {
         {std::string("\x93NUMPY\x02\x00\xff\xff\xff\xff", 12), "4294967295"},
         {std::string("\x93NUMPY\x03\x00\x00\x00\x01\x00", 12) + std::string(65536, ' '), "65536"},
         // no dictionary
-        {npy(""), "no Python dictionary"},
-        {npy(std::string(100, ' ')), "no Python dictionary"},
-        {npy(std::string(100, '\0')), "no Python dictionary"},
-        {npy("__import__('os').system('true')"), "no Python dictionary"},
-        {npy("['<f4', False, (3, 4)]"), "no Python dictionary"},
+        {npy(""), "not a Python dictionary"},
+        {npy(std::string(100, ' ')), "not a Python dictionary"},
+        {npy(std::string(100, '\0')), "not a Python dictionary"},
+        {npy("__import__('os').system('true')"), "not a Python dictionary"},
+        {npy("['<f4', False, (3, 4)]"), "not a Python dictionary"},
         {npy("{"), "quoted string"},
         {npy("{}"), "missing"},
         {npy("{{"), "quoted string"},

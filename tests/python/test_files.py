@@ -74,7 +74,7 @@ def test_errors_are_pythons_own(folder):
     with pytest.raises(FileNotFoundError):
         heptad.open("missing.npy")
     (folder / "bad.npy").write_text("hello")
-    with pytest.raises(ValueError, match="no .npy file"):
+    with pytest.raises(ValueError, match="not a .npy file"):
         heptad.open("bad.npy")
     a, b = heptad.open("A.npy"), heptad.open("B.npy")
     with pytest.raises(ValueError, match="inner sizes 120 and 200 differ"):

@@ -91,7 +91,7 @@ TEST(ScheduleParse, mistakes_are_named_with_file_and_line) {
         {"size 1 1 99999999999999999999\n", "is not a number from 1 to 99"},
         {header + "ring R\n", "'ring' takes one of Z"},
         {header + "temporaries A1\n", "would be taken for a block"},
-        {header + "temporaries 1T\n", "no name for a temporary"},
+        {header + "temporaries 1T\n", "not a name for a temporary"},
         {header + "temporaries T T\n", "named twice"},
         {header + "accumulates C\n", "takes no argument"},
         {header + "overwrites C\n", "takes A, B or both"},

@@ -161,7 +161,7 @@ TEST_F(Report, timelines_are_drawn) {
 }
 
 TEST_F(Report, what_is_no_result_is_refused) {
-    write("text.json", "no JSON");
+    write("text.json", "not JSON");
     write("list.json", "[1, 2]");
     write("other.json", "{\"numbers\": [1]}");
     write("record.json", "{\"results\": [1]}");
