@@ -177,12 +177,12 @@ public:
     ResidueBlock(const ByteKernels& kernels, std::int64_t depth, int moduli, std::int64_t rows, std::int64_t cols)
         : kernels_(kernels), chunks_(ceil_div(depth, chunk)), rows_(rows), cols_(cols) {
         struct SumsAndResidues;
+        constexpr std::int64_t pieces = std::int64_t{RemainderConstants::most_pieces} * ByteKernels::tile_size;
         const std::int64_t entries = rows * cols * ByteKernels::tile_size;
         auto* const memory = thread_scratch<SumsAndResidues>(entries * (std::int64_t{sizeof(std::int32_t)} + moduli) +
-                                                             RemainderConstants::most_pieces * ByteKernels::tile_size *
-                                                                 std::int64_t{sizeof(double)});
+                                                             pieces * std::int64_t{sizeof(double)});
         pieces_ = reinterpret_cast<double*>(memory);
-        sums_ = reinterpret_cast<std::int32_t*>(pieces_ + RemainderConstants::most_pieces * ByteKernels::tile_size);
+        sums_ = reinterpret_cast<std::int32_t*>(pieces_ + pieces);
         residues_ = reinterpret_cast<std::uint8_t*>(sums_ + entries);
         plane_bytes_ = entries;
     }
