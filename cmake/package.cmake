@@ -62,6 +62,12 @@ endif()
 if(TARGET heptad_mpi)
   heptad_package(mpi heptad-mpi math
     "On a cluster: heptad-mpi, and pdgemm_ and psgemm_ in the place of ScaLAPACK's.")
+  # The library of MPI alone starts nothing, not even one rank: that takes the launcher and its daemon.
+  if(HEPTAD_OPEN_MPI)
+    set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS openmpi-bin)
+  elseif(HEPTAD_MPICH)
+    set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS mpich)
+  endif()
   set(CPACK_DEBIAN_MPI_PACKAGE_RECOMMENDS "libheptad-dev ${same_version}") # whose CMake package it extends
   set(CPACK_DEBIAN_MPI_PACKAGE_CONTROL_EXTRA ${ldconfig_trigger})
 endif()

@@ -51,6 +51,11 @@ done
 [[ $(field libheptad-dev Depends) == "libheptad (= $version-1)" ]] || fail "libheptad-dev fits another libheptad"
 [[ $(field libheptad-blas Provides) == libblas.so.3 ]] || fail "libheptad-blas does not provide libblas.so.3"
 [[ $(field libheptad-blas Depends) == *libopenblas0* ]] || fail "libheptad-blas does not depend on OpenBLAS"
+# A program for clusters is of no use without its launcher.
+if compgen -G "$work/packages/heptad-mpi_*.deb" >/dev/null; then
+    field heptad-mpi Depends | grep -qE '(^|, )(openmpi-bin|mpich)(,|$)' || fail "heptad-mpi does not depend on a launcher"
+    field heptad-mpi Depends | grep -qE 'libopenmpi|libmpich' || fail "heptad-mpi does not depend on the library of MPI"
+fi
 # No path of the build is left, in text or where libraries are looked for.
 if grep -rIl -F -e "$build" -e "$source" "$root"; then
     fail "the files above name the build folder"
