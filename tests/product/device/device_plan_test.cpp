@@ -320,5 +320,24 @@ TEST(device_plan, bit_matrices_and_unknown_devices_are_refused) {
     EXPECT_THROW(plan_device_product(64, 64, 64, Type::f32, options, {}), Error);
 }
 
+TEST(device_plan, exact_and_i64_are_planned_by_residues_without_a_device) {
+    Options options;
+    options.device = "cuda";
+    options.accuracy = Accuracy::exact;
+    const ProductPlan rounded = plan_device_product(8192, 8192, 8192, Type::f32, options, {});
+    EXPECT_EQ(rounded.arithmetic.moduli, 24) << to_string(rounded);
+    EXPECT_EQ(parse_plan(to_string(rounded)), rounded);
+    EXPECT_GT(rounded.predicted_s, 0);
+    options.accuracy = Accuracy::balanced;
+    EXPECT_LT(plan_device_product(8192, 8192, 8192, Type::f32, options, {}).predicted_s, rounded.predicted_s);
+    const ProductPlan ring = plan_device_product(8192, 8192, 8192, Type::i64, options, {});
+    EXPECT_EQ(ring.arithmetic.moduli, 18) << to_string(ring);
+    EXPECT_EQ(parse_plan(to_string(ring)), ring);
+    EXPECT_EQ(ring.error_bound, 0);
+    EXPECT_THROW(plan_device_product(64, 300000, 64, Type::i64, options, {}), Error);
+    options.leaf = "cublas";
+    EXPECT_THROW(plan_device_product(64, 64, 64, Type::i64, options, {}), Error);
+}
+
 }  // namespace
 }  // namespace heptad::test
