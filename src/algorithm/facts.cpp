@@ -10,11 +10,7 @@ namespace heptad {
 namespace {
 
 int non_zeros(const CoefficientMatrix& x, int row) {
-    int count = 0;
-    for (int i = 0; i < x.cols; ++i) {
-        count += x(row, i).is_zero() ? 0 : 1;
-    }
-    return count;
+    return static_cast<int>(terms_of_row(x, row).size());
 }
 
 std::vector<int> sorted_weights(const CoefficientMatrix& x) {
@@ -26,43 +22,33 @@ std::vector<int> sorted_weights(const CoefficientMatrix& x) {
     return weights;
 }
 
-int plain_additions(const CoefficientMatrix& x) {
-    int additions = 0;
-    for (int s = 0; s < x.rows; ++s) {
-        additions += std::max(non_zeros(x, s) - 1, 0);
+template <class Of>
+double row_sum(const CoefficientMatrix& x, int row, Of&& of) {
+    double sum = 0;
+    for (const LinearTerm& term : terms_of_row(x, row)) {
+        sum += of(term.coefficient.to_double());
     }
-    return additions;
+    return sum;
 }
-
 double absolute_sum(const CoefficientMatrix& x, int row) {
-    double sum = 0;
-    for (int i = 0; i < x.cols; ++i) {
-        sum += std::abs(x(row, i).to_double());
-    }
-    return sum;
+    return row_sum(x, row, [](double coefficient) { return std::abs(coefficient); });
 }
-
 double square_sum(const CoefficientMatrix& x, int row) {
-    double sum = 0;
-    for (int i = 0; i < x.cols; ++i) {
-        sum += x(row, i).to_double() * x(row, i).to_double();
-    }
-    return sum;
+    return row_sum(x, row, [](double coefficient) { return coefficient * coefficient; });
 }
 
-/// Multiplying by a power of two does not round (apart from underflow).
+/// Of what is not zero. Multiplying by a power of two does not round (apart from underflow).
 bool scaling_rounds(const Rational& x) {
-    return !x.is_zero() && !(std::has_single_bit(static_cast<std::uint64_t>(x.abs().numerator())) &&
-                             std::has_single_bit(static_cast<std::uint64_t>(x.denominator())));
+    return !(std::has_single_bit(static_cast<std::uint64_t>(x.abs().numerator())) &&
+             std::has_single_bit(static_cast<std::uint64_t>(x.denominator())));
 }
 
 /// Roundings on the way through the sum of one row.
 int row_roundings(const CoefficientMatrix& x, int row) {
-    bool rounds = false;
-    for (int i = 0; i < x.cols; ++i) {
-        rounds = rounds || scaling_rounds(x(row, i));
-    }
-    return std::max(non_zeros(x, row) - 1, 0) + (rounds ? 1 : 0);
+    const std::vector<LinearTerm> terms = terms_of_row(x, row);
+    const bool rounds = std::any_of(terms.begin(), terms.end(),
+                                    [](const LinearTerm& term) { return scaling_rounds(term.coefficient); });
+    return std::max(static_cast<int>(terms.size()) - 1, 0) + (rounds ? 1 : 0);
 }
 
 void add_error_facts(AlgorithmFacts& facts, const Algorithm& x) {
@@ -112,10 +98,10 @@ AlgorithmFacts compute_facts(const Algorithm& algorithm) {
 
 AlgorithmFacts compute_facts(const Algorithm& algorithm, const LinearProgram& sums_a, const LinearProgram& sums_b,
                              const LinearProgram& sums_c) {
-    const CoefficientMatrix columns = transposed(algorithm.w);
     AlgorithmFacts facts;
     facts.rank = algorithm.rank();
-    facts.additions_plain = plain_additions(algorithm.u) + plain_additions(algorithm.v) + plain_additions(columns);
+    facts.additions_plain = plain_program(algorithm.u).additions() + plain_program(algorithm.v).additions() +
+                            plain_program(transposed(algorithm.w)).additions();
     facts.additions_a = sums_a.additions();
     facts.additions_b = sums_b.additions();
     facts.additions_c = sums_c.additions();

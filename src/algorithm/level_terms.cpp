@@ -2,16 +2,16 @@
 
 #include <algorithm>
 
+#include "algorithm/linear_program.hpp"
+
 namespace heptad {
 namespace {
 
 template <class TermType>
 std::vector<TermType> terms_of(const CoefficientMatrix& coefficients, int row) {
     std::vector<TermType> terms;
-    for (int block = 0; block < coefficients.cols; ++block) {
-        if (!coefficients(row, block).is_zero()) {
-            terms.push_back({block, coefficients(row, block).to_double()});
-        }
+    for (const LinearTerm& term : terms_of_row(coefficients, row)) {
+        terms.push_back({term.value, term.coefficient.to_double()});
     }
     return terms;
 }

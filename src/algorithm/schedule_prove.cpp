@@ -396,15 +396,19 @@ private:
     bool square_only_ = false;
 };
 
-}  // namespace
-
-std::string prove_schedule(Schedule& schedule, Ring ring) {
+std::string objection_to(Schedule& schedule, Ring ring, const Algorithm* map) {
     try {
-        Prover(schedule, ring, nullptr).run();
+        Prover(schedule, ring, map).run();
     } catch (const Error& error) {
         return error.what();
     }
     return "";
+}
+
+}  // namespace
+
+std::string prove_schedule(Schedule& schedule, Ring ring) {
+    return objection_to(schedule, ring, nullptr);
 }
 
 std::string prove_schedule_of(Schedule& schedule, const Algorithm& algorithm) {
@@ -412,12 +416,7 @@ std::string prove_schedule_of(Schedule& schedule, const Algorithm& algorithm) {
         return fmt::format("{} is for {} x {} x {} blocks, {} has {} x {} x {}", schedule.name, schedule.m, schedule.k,
                            schedule.n, algorithm.name, algorithm.m, algorithm.k, algorithm.n);
     }
-    try {
-        Prover(schedule, algorithm.ring, &algorithm).run();
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "";
+    return objection_to(schedule, algorithm.ring, &algorithm);
 }
 
 }  // namespace heptad

@@ -40,9 +40,6 @@ struct SchedulerGraph {
     int additions() const;
 };
 
-/// Programs with the fewest additions that pairwise elimination finds, by other choices among equally frequent pairs;
-/// at most `limit` of them, no two alike. For small matrices: the work is exponential in the ties.
-std::vector<LinearProgram> sharing_choices(const CoefficientMatrix& matrix, bool mod_2, std::size_t limit);
 /// The same values up to factors, each with coprime integer coefficients. As no program cancels, every coefficient is
 /// then in the ring of the matrix: sharing may have divided (x + 1/3 y), which Z[1/2] does not allow.
 LinearProgram with_coprime_coefficients(const LinearProgram& program);

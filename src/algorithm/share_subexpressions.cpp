@@ -8,9 +8,12 @@
 #include <algorithm>
 #include <optional>
 #include <queue>
+#include <set>
+#include <string>
 #include <unordered_map>
 
 #include "algorithm/linear_program.hpp"
+#include "base/error.hpp"
 #include "base/splitmix.hpp"
 
 namespace heptad {
@@ -162,6 +165,23 @@ private:
     std::priority_queue<Candidate> queue_;
 };
 
+/// What a program adds up, whatever the order and the signs: two that add up the same schedule alike.
+std::set<std::string> sums_of(const LinearProgram& program) {
+    std::vector<std::string> names;
+    for (int i = 0; i < program.inputs; ++i) {
+        names.push_back(std::to_string(i));
+    }
+    for (const LinearStatement& statement : program.statements) {
+        std::vector<std::string> parts;
+        for (const LinearTerm& term : statement.terms) {
+            parts.push_back(names[static_cast<std::size_t>(term.value)]);
+        }
+        std::sort(parts.begin(), parts.end());
+        names.push_back(fmt::format("({})", fmt::join(parts, " ")));
+    }
+    return {names.begin() + program.inputs, names.end()};
+}
+
 /// Pairs of non-zeros that share a row: the work and the memory of an elimination.
 std::int64_t pairs_in_rows(const CoefficientMatrix& matrix) {
     std::int64_t pairs = 0;
@@ -199,6 +219,24 @@ LinearProgram share_subexpressions(const CoefficientMatrix& matrix, bool mod_2) 
         keep_better(transposed(Elimination(turned, order).run()));
     }
     return best;
+}
+
+std::vector<LinearProgram> sharing_choices(const CoefficientMatrix& matrix, bool mod_2, std::size_t limit) {
+    constexpr int kOrders = 64;
+    const CoefficientMatrix direct = mod_2 ? reduced_mod_2(matrix) : matrix;
+    std::vector<LinearProgram> found;
+    std::set<std::set<std::string>> seen;
+    for (int order = 0; order < kOrders; ++order) {
+        LinearProgram program = Elimination(direct, order).run();
+        if (!found.empty() && program.additions() < found[0].additions()) {
+            found.clear();
+        }
+        if ((found.empty() || program.additions() == found[0].additions()) && seen.insert(sums_of(program)).second) {
+            found.push_back(std::move(program));
+        }
+    }
+    found.resize(std::min(found.size(), limit));
+    return found;
 }
 
 }  // namespace heptad

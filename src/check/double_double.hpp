@@ -16,6 +16,13 @@ struct DoubleDouble {
     double value() const { return hi + lo; }
 };
 
+inline double value_of(double x) {
+    return x;
+}
+inline double value_of(const DoubleDouble& x) {
+    return x.value();
+}
+
 /// The error of the rounded product p = x * y: x * y - p, exactly, away from over- and underflow.
 inline double product_error(double x, double y, double p) {
 #if defined(__FP_FAST_FMA) || defined(__FMA__) || defined(__ARM_FEATURE_FMA)  // one instruction

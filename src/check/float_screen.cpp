@@ -5,17 +5,10 @@
 #include <limits>
 
 #include "base/splitmix.hpp"
-#include "check/lanes.hpp"
+#include "check/residual.hpp"
 
 namespace heptad::check {
 namespace {
-
-double value_of(double x) {
-    return x;
-}
-double value_of(const DoubleDouble& x) {
-    return x.value();
-}
 
 /// Signs and weights, and the norm of each lane's columns of B.
 template <class T>
@@ -48,19 +41,15 @@ template <class T>
 Lanes<T> differences(const VerifyProblem& problem, const Lanes<T>& x) {
     Lanes<T> difference = multiply_lanes(problem.c, x, problem.pool);
     problem.stop_if_cancelled();
-    const auto subtract = [&](double factor, const Lanes<T>& term) {
-        for (std::size_t i = 0; i < term.data.size(); ++i) {
-            LaneArithmetic<T>::add(difference.data[i], -factor, term.data[i]);
-        }
-        problem.stop_if_cancelled();
-    };
     if (problem.uses_product()) {
         const Lanes<T> bx = multiply_lanes(problem.b, x, problem.pool);
         problem.stop_if_cancelled();
-        subtract(problem.options.alpha, multiply_lanes(problem.a, bx, problem.pool));
+        add_rows(difference, 0, multiply_lanes(problem.a, bx, problem.pool), -problem.options.alpha);
+        problem.stop_if_cancelled();
     }
     if (problem.uses_c0()) {
-        subtract(problem.options.beta, multiply_lanes(*problem.options.c0, x, problem.pool));
+        add_rows(difference, 0, multiply_lanes(*problem.options.c0, x, problem.pool), -problem.options.beta);
+        problem.stop_if_cancelled();
     }
     return difference;
 }

@@ -27,6 +27,23 @@ inline constexpr int kExactVectors = 64;
 template <class T>
 inline constexpr int kExactLanes = std::is_same_v<T, std::uint64_t> ? 1 : kExactVectors;
 
+/// Calls action.template operator()<T>() with the T that sums of a type are made in; bool has none.
+template <class Action>
+decltype(auto) with_sum_type(Type type, Action&& action) {
+    switch (type) {
+        case Type::i32:
+            return action.template operator()<std::uint32_t>();
+        case Type::i64:
+            return action.template operator()<IntegerMod64>();
+        case Type::gf2:
+            return action.template operator()<std::uint64_t>();
+        case Type::f64:
+            return action.template operator()<DoubleDouble>();
+        default:
+            return action.template operator()<double>();
+    }
+}
+
 template <class T>
 void add_scaled(T& to, const T& from, double factor) {
     if constexpr (std::is_same_v<T, std::uint32_t>) {
@@ -144,7 +161,8 @@ public:
         }
         std::vector<double> values(static_cast<std::size_t>(sums.lanes));
         for (std::int64_t i = rows.first; i < rows.first + rows.count; ++i) {
-            std::transform(sums.row(i), sums.row(i) + sums.lanes, values.begin(), value_of);
+            std::transform(sums.row(i), sums.row(i) + sums.lanes, values.begin(),
+                           [](const T& sum) { return value_of(sum); });
             const RowFacts &of_a = a_rows[static_cast<std::size_t>(i)], &of_c = c_rows[static_cast<std::size_t>(i)];
             judge.judge(
                 strip,
@@ -157,13 +175,6 @@ public:
     std::vector<RowFacts> a_rows, c_rows, c0_rows;  // norms of C and C0 are weighted
 
 private:
-    static double value_of(const T& sum) {
-        if constexpr (std::is_same_v<T, DoubleDouble>) {
-            return sum.value();
-        } else {
-            return sum;
-        }
-    }
     RowFacts of_c0(std::int64_t row) const {
         return c0_rows.empty() ? RowFacts{} : c0_rows[static_cast<std::size_t>(row)];
     }

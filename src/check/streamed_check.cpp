@@ -87,19 +87,13 @@ private:
 
 StreamedCheck::StreamedCheck(const FileSchedule& schedule, const check::JudgedProduct& product, int threads)
     : schedule_(schedule), adds_(product.beta != 0 || product.beta_imaginary != 0) {
-    const Type type = product.type;
     if (schedule.result().packed) {
-        lanes_ = make_bit_lanes(type, schedule.result().cols, threads);
-    } else if (is_complex(type)) {
+        lanes_ = make_bit_lanes(product.type, schedule.result().cols, threads);
+    } else if (is_complex(product.type)) {
         lanes_ = make_complex_lanes(product, threads);
-    } else if (type == Type::i32) {
-        lanes_ = std::make_unique<NumberLanes<std::uint32_t>>(product, threads);
-    } else if (type == Type::i64) {
-        lanes_ = std::make_unique<NumberLanes<check::IntegerMod64>>(product, threads);
-    } else if (type == Type::f64) {
-        lanes_ = std::make_unique<NumberLanes<check::DoubleDouble>>(product, threads);
     } else {
-        lanes_ = std::make_unique<NumberLanes<double>>(product, threads);
+        check::with_sum_type(product.type,
+                             [&]<class T>() { lanes_ = std::make_unique<NumberLanes<T>>(product, threads); });
     }
 }
 

@@ -6,19 +6,19 @@
 #include <cmath>
 
 #include "base/size.hpp"
+#include "check/exact_rows.hpp"
 #include "check/float_facts.hpp"
-#include "check/load.hpp"
 
 namespace heptad::check {
 namespace {
 
-constexpr std::int64_t kCols = 256, kDepth = 32;
-
 /// Of one row and a chunk of columns. Plain is what the type is summed in.
 template <class Plain>
 struct Chunk {
-    std::array<double, kCols> hi{}, lo{}, partial_sums{}, products{};
-    std::array<Plain, kCols> plain{};
+    template <class T>
+    using Columns = std::array<T, static_cast<std::size_t>(kRowChunk)>;
+    Columns<double> hi{}, lo{}, partial_sums{}, products{};
+    Columns<Plain> plain{};
 };
 
 void add(Chunk<double>& to, double a, const double* b, std::int64_t cols, double scale) {
@@ -53,33 +53,14 @@ void add(Chunk<float>& to, double a, const double* b, std::int64_t cols, double 
 template <class Plain>
 void watch(const FloatProduct& product, const std::vector<std::int64_t>& rows, double scale, ThreadPool& pool,
            std::vector<WatchedEntry>& out) {
-    const std::int64_t k = product.a.cols, n = product.b.cols;
-    const auto count = static_cast<std::int64_t>(rows.size());
-    std::vector<double> factors(static_cast<std::size_t>(checked_mul(count, k)));
-    for (std::int64_t r = 0; r < count; ++r) {
-        load_block(product.a, rows[static_cast<std::size_t>(r)], 1, 0, k, factors.data() + r * k);
-    }
     const double factor = std::fabs(product.alpha) * scale;
-    pool.run(ceil_div(n, kCols), [&](std::int64_t task) {
-        std::vector<double> block(static_cast<std::size_t>(kCols * kDepth));
-        std::vector<Chunk<Plain>> chunks(rows.size());
-        const std::int64_t j0 = task * kCols;
-        const std::int64_t cols = std::min(kCols, n - j0);
-        for (std::int64_t p0 = 0; p0 < k; p0 += kDepth) {
-            const std::int64_t depth = std::min(kDepth, k - p0);
-            load_block(product.b, p0, depth, j0, cols, block.data());
-            for (std::int64_t r = 0; r < count; ++r) {
-                for (std::int64_t p = 0; p < depth; ++p) {
-                    add(chunks[static_cast<std::size_t>(r)], factors[static_cast<std::size_t>(r * k + p0 + p)],
-                        block.data() + p * cols, cols, factor);
-                }
-            }
-        }
-        for (std::int64_t r = 0; r < count; ++r) {
-            const Chunk<Plain>& chunk = chunks[static_cast<std::size_t>(r)];
+    over_row_products<double, Chunk<Plain>>(
+        product.a, product.b, rows, pool,
+        [&](Chunk<Plain>& chunk, double a, const double* b, std::int64_t cols) { add(chunk, a, b, cols, factor); },
+        [&](std::int64_t r, std::int64_t j0, std::int64_t cols, const Chunk<Plain>& chunk) {
             for (std::int64_t j = 0; j < cols; ++j) {
                 const auto at = static_cast<std::size_t>(j);
-                WatchedEntry& entry = out[static_cast<std::size_t>(r * n + j0 + j)];
+                WatchedEntry& entry = out[static_cast<std::size_t>(r * product.b.cols + j0 + j)];
                 add_product(entry.exact, product.alpha, chunk.hi[at], chunk.lo[at]);
                 const double off =
                     std::fabs(product.alpha * (static_cast<double>(chunk.plain[at]) - chunk.hi[at] - chunk.lo[at]));
@@ -87,8 +68,7 @@ void watch(const FloatProduct& product, const std::vector<std::int64_t>& rows, d
                 entry.partial_sums = chunk.partial_sums[at];
                 entry.products = chunk.products[at];
             }
-        }
-    });
+        });
 }
 
 }  // namespace

@@ -14,20 +14,12 @@
 namespace heptad {
 namespace {
 
-bool ends_with(const std::string& path, const char* suffix) {
-    std::string name = path;
-    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : static_cast<char>(c);
-    });
-    return name.ends_with(suffix);
-}
-
 /// The format that the suffix names.
 BitFormat format_of(const std::string& path, bool packed) {
-    if (ends_with(path, ".pbm")) {
+    if (suffix_of(path) == ".pbm") {
         return BitFormat::pbm;
     }
-    if (ends_with(path, ".png")) {
+    if (suffix_of(path) == ".png") {
         return BitFormat::png;
     }
     if (is_matrix_market_name(path)) {

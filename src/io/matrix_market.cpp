@@ -190,12 +190,7 @@ const char* market_symmetry_name(MarketSymmetry symmetry) {
 }
 
 bool is_matrix_market_name(const std::string& path) {
-    constexpr std::string_view kSuffix = ".mtx";
-    if (path.size() < kSuffix.size()) {
-        return false;
-    }
-    return std::equal(kSuffix.begin(), kSuffix.end(), path.end() - static_cast<std::ptrdiff_t>(kSuffix.size()),
-                      [](char suffix, char c) { return suffix == (c >= 'A' && c <= 'Z' ? c + 32 : c); });
+    return suffix_of(path) == ".mtx";
 }
 
 MarketHeader read_market_header(const std::string& path) {

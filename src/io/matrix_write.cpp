@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 
 #include "base/error.hpp"
 #include "io/atomic_file.hpp"
@@ -10,6 +9,7 @@
 #include "io/hdf5_dataset.hpp"
 #include "io/matrix_source.hpp"
 #include "io/npy.hpp"
+#include "io/open_file.hpp"
 
 namespace heptad {
 namespace {
@@ -17,13 +17,6 @@ namespace {
 /// A reader would take the contents for something else. Other suffixes promise nothing: results go to temporary names
 /// too.
 constexpr std::array<const char*, 9> kForeign{".mtx", ".csv", ".tsv", ".txt", ".json", ".mat", ".npz", ".bin", ".raw"};
-
-std::string suffix_of(const std::string& path) {
-    std::string suffix = std::filesystem::path(path).extension().string();
-    std::transform(suffix.begin(), suffix.end(), suffix.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-    return suffix;
-}
 
 void require_format(const std::string& path) {
     if (is_bit_file_name(path)) {

@@ -25,6 +25,13 @@ OpenFile open_to_read(const std::string& path, const char* wanted) {
     return open;
 }
 
+std::string suffix_of(const std::string& path) {
+    std::string suffix = path.substr(std::min(path.find_last_of("./"), path.size()));
+    std::transform(suffix.begin(), suffix.end(), suffix.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    return suffix.starts_with('.') ? suffix : "";
+}
+
 void require_bits(const void* bytes, std::int64_t count, std::int64_t first_index, const std::string& path) {
     const auto* const first = static_cast<const unsigned char*>(bytes);
     unsigned seen = 0;

@@ -14,6 +14,9 @@ struct OpenFile {
 /// Throws Error(input) for what is missing, unreadable or no regular file; `wanted` says what to give instead.
 OpenFile open_to_read(const std::string& path, const char* wanted);
 
+/// Of a file's name, in small letters: ".npy". Empty: it has none.
+std::string suffix_of(const std::string& path);
+
 /// Bit matrices hold zeros and ones, one in each byte; another one would spread through sums. Throws Error(input);
 /// `first_index` is the number of the first element.
 void require_bits(const void* bytes, std::int64_t count, std::int64_t first_index, const std::string& path);

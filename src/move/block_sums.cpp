@@ -2,50 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <utility>
 
-#include "base/error.hpp"
 #include "kernels/cpu/cpu_kernels.hpp"
-#include "kernels/scalars.hpp"
 #include "plan/search/file_schedule.hpp"
 
 namespace heptad {
 namespace {
-
-/// A vector of elements: to = c * from, or added to what is there. Integers wrap around, as they should.
-template <class Element>
-void add_elements(Element coefficient, const Element* from, Element* to, std::int64_t count, bool adds) {
-    if (adds) {
-        for (std::int64_t i = 0; i < count; ++i) {
-            to[i] += coefficient * from[i];
-        }
-    } else {
-        for (std::int64_t i = 0; i < count; ++i) {
-            to[i] = coefficient * from[i];
-        }
-    }
-}
-
-void add_line(Type type, double coefficient, const std::byte* from, std::byte* to, std::int64_t count, bool adds) {
-    switch (type) {
-        case Type::f64:
-            return add_elements(coefficient, reinterpret_cast<const double*>(from), reinterpret_cast<double*>(to),
-                                count, adds);
-        case Type::f32:
-        case Type::tf32:
-            return add_elements(static_cast<float>(coefficient), reinterpret_cast<const float*>(from),
-                                reinterpret_cast<float*>(to), count, adds);
-        case Type::i32:
-            return add_elements(residue_mod_2_32(coefficient), reinterpret_cast<const std::uint32_t*>(from),
-                                reinterpret_cast<std::uint32_t*>(to), count, adds);
-        case Type::i64:
-            return add_elements(residue_mod_2_64(coefficient), reinterpret_cast<const std::uint64_t*>(from),
-                                reinterpret_cast<std::uint64_t*>(to), count, adds);
-        default:
-            fail(ErrorCode::internal, "blocks of this type are not added while reading");
-    }
-}
 
 /// The larger one; NaN is larger than anything.
 double larger(double x, double y) {
@@ -53,14 +16,17 @@ double larger(double x, double y) {
 }
 
 /// Do the pieces make up the whole window? Not where the block reaches beyond the edge of the matrix.
-bool covers(const std::vector<FileWindow>& pieces, const FileLayout& file, const LineWindow& wanted) {
-    std::int64_t lines = 0, positions = 0;
+bool covers(const std::vector<FileWindow>& pieces, const FileWindow& window) {
+    std::int64_t elements = 0;
     for (const FileWindow& piece : pieces) {
-        const LineWindow part = line_window(file, piece);
-        lines += part.lines;
-        positions = part.positions;
+        elements += piece.rows * piece.cols;
     }
-    return lines == wanted.lines && positions == wanted.positions;
+    return elements == window.rows * window.cols;
+}
+
+/// For passes that write to none of its elements, and powers of two in a buffer of our own.
+View as_view(const ConstView& view) {
+    return {const_cast<void*>(view.data), view.type, view.rows, view.cols, view.row_stride, view.col_stride};
 }
 
 }  // namespace
@@ -74,9 +40,7 @@ BlockSums::BlockSums(const MatrixFile& file, BlockedOperand operand, const PageB
 
 ConstView BlockSums::read_piece(IoQueue& queue, const FileWindow& piece) {
     const ConstView read = file_.read(queue, operand_.file, piece, bounce_.data());
-    cpu::scale_lines(
-        View{const_cast<void*>(read.data), read.type, read.rows, read.cols, read.row_stride, read.col_stride},
-        lines_.of_block(piece.row, piece.col));
+    cpu::scale_lines(as_view(read), lines_.of_block(piece.row, piece.col));
     const ScanResult scan = cpu::scan_view(read);
     const auto raise = [](std::vector<double>& known, std::int64_t first, const std::vector<double>& values) {
         auto to = known.begin() + first;
@@ -108,37 +72,34 @@ void BlockSums::read_all(IoQueue& queue) {
 
 ConstView BlockSums::read(IoQueue& queue, std::int64_t sum, const FileLayout& layout, const FileWindow& window,
                           std::byte* memory) {
-    const FileLayout& file = operand_.file;
     const LineWindow wanted = line_window(layout, window);
-    const std::int64_t element = layout.element_bytes, line_bytes = layout.bytes_of(wanted.positions);
     const std::int64_t stride =
-        wanted.whole_lines ? layout.pitch_bytes() : line_stride_bytes(layout, wanted.positions, line_bytes);
+        (wanted.whole_lines ? layout.pitch_bytes()
+                            : line_stride_bytes(layout, wanted.positions, layout.bytes_of(wanted.positions))) /
+        layout.element_bytes;
+    const View whole = layout.by_columns ? View(memory, file_.type(), window.rows, window.cols, 1, stride)
+                                         : View(memory, file_.type(), window.rows, window.cols, stride, 1);
     bool filled = false;
-    for (const auto& [block, coefficient] : operand_.sums[static_cast<std::size_t>(sum)]) {
-        const std::vector<FileWindow> pieces = operand_.pieces(block, window);
-        const std::int64_t first_line =
-            wanted.line + (file.by_columns ? block.col * operand_.block_cols : block.row * operand_.block_rows);
-        if (!filled && !covers(pieces, file, wanted)) {
-            for (std::int64_t line = 0; line < wanted.lines; ++line) {
-                std::memset(memory + line * stride, 0, static_cast<std::size_t>(line_bytes));
-            }
+    for (const auto& [place, coefficient] : operand_.sums[static_cast<std::size_t>(sum)]) {
+        const std::vector<FileWindow> pieces = operand_.pieces(place, window);
+        if (!filled && !covers(pieces, window)) {
+            cpu::scale_view(0, whole);
             filled = true;
         }
+        const std::int64_t first_row = window.row + place.row * operand_.block_rows;
+        const std::int64_t first_col = window.col + place.col * operand_.block_cols;
         for (const FileWindow& piece : pieces) {
-            const LineWindow lines = line_window(file, piece);
-            const ConstView read = read_piece(queue, piece);
-            const std::int64_t read_stride = element * (file.by_columns ? read.col_stride : read.row_stride);
-            const auto* const from = static_cast<const std::byte*>(read.data);
-            std::byte* const to = memory + (lines.line - first_line) * stride;
-            for (std::int64_t line = 0; line < lines.lines; ++line) {
-                add_line(file_.type(), coefficient, from + line * read_stride, to + line * stride, lines.positions,
-                         filled);
+            CombinePass pass{{block(whole, piece.row - first_row, piece.col - first_col, piece.rows, piece.cols),
+                              as_view(read_piece(queue, piece))},
+                             {{0, {{1, coefficient}}}}};
+            if (filled) {
+                pass.statements[0].terms.push_back({0, 1});
             }
+            cpu::combine(pass);
         }
         filled = true;
     }
-    return layout.by_columns ? ConstView(memory, file_.type(), window.rows, window.cols, 1, stride / element)
-                             : ConstView(memory, file_.type(), window.rows, window.cols, stride / element, 1);
+    return whole;
 }
 
 void BlockSums::note_largest(double value) {

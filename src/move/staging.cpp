@@ -7,6 +7,7 @@
 #include "base/size.hpp"
 #include "base/thread_pool.hpp"
 #include "kernels/bits/word_buffer.hpp"
+#include "move/locked_pages.hpp"
 #include "move/streaming_copy.hpp"
 
 namespace heptad {
@@ -49,15 +50,7 @@ HostBuffer locked_buffer(std::int64_t bytes) {
     if (bytes < kLeastStagedBytes) {
         return buffer;
     }
-    // Every page is written first, by all cores: locking would have to bring them one after another.
-    constexpr std::int64_t kPage = 4096, kPagesPerTask = 4096;
-    const std::int64_t pages = ceil_div(bytes, kPage);
-    shared_pool(threads_or_default()).run(ceil_div(pages, kPagesPerTask), [&](std::int64_t task) {
-        const std::int64_t last = std::min(pages, (task + 1) * kPagesPerTask);
-        for (std::int64_t page = task * kPagesPerTask; page < last; ++page) {
-            static_cast<std::byte*>(memory)[page * kPage] = std::byte{0};
-        }
-    });
+    touch_pages(static_cast<std::byte*>(memory), bytes);
     if (cuda::lock_pages(memory, bytes)) {
         buffer.get_deleter() = [](void* locked) {
             cuda::unlock_pages(locked);

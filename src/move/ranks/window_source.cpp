@@ -12,6 +12,7 @@
 #include "base/view_copy.hpp"
 #include "io/checksum.hpp"
 #include "io/matrix_market.hpp"
+#include "io/open_file.hpp"
 #include "io/sampled_hash.hpp"
 #include "move/ranks/window_writer.hpp"
 
@@ -28,14 +29,6 @@ void require_bits(const void* data, std::int64_t count, const std::string& path)
     if (wrong != bytes + count) {
         fail(ErrorCode::input, "'{}' holds {}, and a matrix of bits holds only 0 and 1; save (a != 0)", path, *wrong);
     }
-}
-
-Descriptor open_to_read(const std::string& path) {
-    Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (file.get() < 0) {
-        fail(ErrorCode::input, "'{}' cannot be opened: {}", path, system_error_text(errno));
-    }
-    return file;
 }
 
 struct stat facts_of(const Descriptor& file, const std::string& path) {
@@ -72,7 +65,7 @@ MatrixWindows::MatrixWindows(const std::string& path, std::optional<Type> as, bo
       whole_(is_matrix_market_name(path) ? std::optional(read_market_matrix(path, as)) : std::nullopt),
       header_(whole_ ? header_of(*whole_) : read_npy_header(path, as)),
       transpose_(transpose),
-      file_(open_to_read(path)),
+      file_(open_to_read(path, "a .npy or .mtx file").file),
       read_some_(whole_ ? read_from_memory(*whole_) : read_from(file_.get())) {}
 
 FileIdentity MatrixWindows::identity() const {

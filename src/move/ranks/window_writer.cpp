@@ -27,6 +27,18 @@ void write_at(int descriptor, const void* from, std::int64_t bytes, std::int64_t
     write_exactly(write_some, from, bytes, name);
 }
 
+std::vector<Window> slices(const Window& part, Type type) {
+    constexpr std::int64_t kSlice_bytes = std::int64_t{16} << 20;
+    const std::int64_t row_bytes =
+        std::max<std::int64_t>(1, part.cols * static_cast<std::int64_t>(element_bytes(type)));
+    const std::int64_t height = std::max<std::int64_t>(1, kSlice_bytes / row_bytes);
+    std::vector<Window> result;
+    for (std::int64_t row = 0; row < part.rows && part.cols > 0; row += height) {
+        result.push_back({part.row + row, part.col, std::min(height, part.rows - row), part.cols});
+    }
+    return result;
+}
+
 WindowWriter::WindowWriter(const std::string& path, const Shape& shape, int flags)
     : path_(path),
       temporary_(path + ".partial"),

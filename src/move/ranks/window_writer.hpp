@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "io/transfer.hpp"
 #include "move/ranks/stored_elements.hpp"
@@ -13,6 +14,9 @@ namespace heptad {
 
 /// Writes so many bytes at an offset. Throws Error(resource) for a full disk, Error(input) for other refusals.
 void write_at(int descriptor, const void* from, std::int64_t bytes, std::int64_t offset, const std::string& name);
+
+/// Rows of a part of C that are moved at a time: some megabytes.
+std::vector<Window> slices(const Window& part, Type type);
 
 class WindowWriter {
 public:

@@ -8,16 +8,16 @@
 // Sums spread a NaN, may overflow where the product does not, and lose digits where rows or columns are uneven: what is
 // read is scaled as judge_for_caps() says, and so is what is written.
 #include <algorithm>
-#include <cstring>
 #include <functional>
 #include <iterator>
 #include <utility>
 #include <vector>
 
 #include "algorithm/catalogue.hpp"
+#include "base/view_copy.hpp"
+#include "kernels/cpu/cpu_backend.hpp"
 #include "kernels/cpu/cpu_kernels.hpp"
 #include "plan/search/cluster_caps.hpp"
-#include "product/cluster/partial_sum.hpp"
 #include "product/cluster/rank_work.hpp"
 
 namespace heptad {
@@ -33,13 +33,8 @@ struct Slices {
 
     Slices(Type type, std::int64_t s, std::int64_t r, std::int64_t c)
         : side(s), rows(r), cols(c), elements(type, s * s * r, c) {}
-    std::int64_t block_elements() const { return rows * cols; }
-    std::int64_t block_bytes() const {
-        return block_elements() * static_cast<std::int64_t>(element_bytes(elements.type()));
-    }
-    std::byte* block(std::int64_t i, std::int64_t j) {
-        return static_cast<std::byte*>(elements.data()) + (i * side + j) * block_bytes();
-    }
+    View block(std::int64_t i, std::int64_t j) { return block(i * side + j); }
+    View block(std::int64_t index) { return heptad::block(elements.view(), index * rows, 0, rows, cols); }
 };
 
 class CapsProduct {
@@ -49,7 +44,8 @@ public:
           plan_(work.plan),
           shape_(caps_shape(plan_)),
           strassen_(find_algorithm("strassen").standard),
-          even_(even) {}
+          even_(even),
+          backend_(shared_pool(work.node.threads)) {}
 
     void run() {
         Slices a(plan_.type, shape_.side, shape_.rows_a, shape_.block_k);
@@ -67,24 +63,16 @@ private:
     void read(const WindowSource& source, const std::vector<Window>& windows, const LineExponents& lines,
               Slices& to) const {
         to.elements.clear();
-        const auto size = static_cast<std::int64_t>(element_bytes(plan_.type));
         for (std::size_t index = 0; index < windows.size(); ++index) {
             const Window& window = windows[index];
             Matrix part(plan_.type, window.rows, window.cols);
             source.read(index, part.data());
             cpu::scale_lines(part.view(), lines.of_block(window.row, window.col));
-            std::byte* const block =
-                static_cast<std::byte*>(to.elements.data()) + static_cast<std::int64_t>(index) * to.block_bytes();
-            for (std::int64_t row = 0; row < window.rows && window.cols > 0; ++row) {
-                std::memcpy(block + row * to.cols * size,
-                            static_cast<const std::byte*>(part.data()) + row * window.cols * size,
-                            static_cast<std::size_t>(window.cols * size));
-            }
+            copy_view(part.view(), part_of(to, index, window));
         }
     }
 
     void write(Slices& c) const {
-        const auto size = static_cast<std::int64_t>(element_bytes(plan_.type));
         std::vector<std::int32_t> rows, cols;
         std::transform(even_.rows.begin(), even_.rows.end(), std::back_inserter(rows), std::negate());
         std::transform(even_.cols.begin(), even_.cols.end(), std::back_inserter(cols), std::negate());
@@ -96,15 +84,15 @@ private:
                 continue;
             }
             Matrix part(plan_.type, window.rows, window.cols);
-            const std::byte* const block =
-                static_cast<const std::byte*>(c.elements.data()) + static_cast<std::int64_t>(index) * c.block_bytes();
-            for (std::int64_t row = 0; row < window.rows; ++row) {
-                std::memcpy(static_cast<std::byte*>(part.data()) + row * window.cols * size,
-                            block + row * c.cols * size, static_cast<std::size_t>(window.cols * size));
-            }
+            copy_view(part_of(c, index, window), part.view());
             cpu::scale_lines(part.view(), lines.of_block(window.row, window.col));
             work_.result->write(window, part.data());
         }
+    }
+
+    /// A window at the start of a block.
+    static View part_of(Slices& slices, std::size_t index, const Window& window) {
+        return block(slices.block(static_cast<std::int64_t>(index)), 0, 0, window.rows, window.cols);
     }
 
     /// On `size` ranks from `first` on.
@@ -135,18 +123,17 @@ private:
         Slices sent(plan_.type, half, x.rows, x.cols), received(plan_.type, half, x.rows, x.cols);
         for (std::int64_t round = 0; round < kProducts; ++round) {
             const CapsRound messages = caps_round(size, work_.ranks.rank() - first, round);
-            sent.elements.clear();
-            for (int quadrant = 0; quadrant < 4; ++quadrant) {
-                const Rational& factor = coefficients(static_cast<int>(messages.sum), quadrant);
-                for_each_block(half, [&](std::int64_t i, std::int64_t j) {
-                    add(sent.block(i, j), x.block(quadrant / 2 * half + i, quadrant % 2 * half + j), x.block_elements(),
-                        factor);
+            for_each_block(half, [&](std::int64_t i, std::int64_t j) {
+                CombinePass sum{{sent.block(i, j)}, {{0, {}}}};
+                for_each_term(x, coefficients, messages, i, j, [&](const View& quadrant, double coefficient) {
+                    sum.statements[0].terms.push_back({static_cast<int>(sum.slots.size()), coefficient});
+                    sum.slots.push_back(quadrant);
                 });
-            }
+                backend_.combine(sum);
+            });
             exchange(first + messages.to, sent, first + messages.from, received);
             for_each_block(half, [&](std::int64_t i, std::int64_t j) {
-                std::memcpy(own.block(i, j) + messages.place * received.block_bytes(), received.block(i, j),
-                            static_cast<std::size_t>(received.block_bytes()));
+                copy_view(received.block(i, j), rows_of(own, messages, i, j));
             });
         }
         return own;
@@ -159,16 +146,35 @@ private:
         for (std::int64_t round = 0; round < kProducts; ++round) {
             const CapsRound messages = caps_round(size, work_.ranks.rank() - first, round);
             for_each_block(half, [&](std::int64_t i, std::int64_t j) {
-                std::memcpy(sent.block(i, j), product.block(i, j) + messages.place * sent.block_bytes(),
-                            static_cast<std::size_t>(sent.block_bytes()));
+                copy_view(rows_of(product, messages, i, j), sent.block(i, j));
             });
             exchange(first + messages.from, sent, first + messages.to, received);
-            for (int quadrant = 0; quadrant < 4; ++quadrant) {
-                const Rational& factor = strassen_.w(static_cast<int>(messages.sum), quadrant);
-                for_each_block(half, [&](std::int64_t i, std::int64_t j) {
-                    add(c.block(quadrant / 2 * half + i, quadrant % 2 * half + j), received.block(i, j),
-                        c.block_elements(), factor);
+            for_each_block(half, [&](std::int64_t i, std::int64_t j) {
+                CombinePass sums{{received.block(i, j)}, {}};
+                for_each_term(c, strassen_.w, messages, i, j, [&](const View& quadrant, double coefficient) {
+                    const auto slot = static_cast<int>(sums.slots.size());
+                    sums.statements.push_back({slot, {{slot, 1}, {0, coefficient}}});
+                    sums.slots.push_back(quadrant);
                 });
+                backend_.combine(sums);
+            });
+        }
+    }
+
+    /// The part of a block in an operand of seven ranks that one of them sends or gets in this round.
+    static View rows_of(Slices& all, const CapsRound& messages, std::int64_t i, std::int64_t j) {
+        const std::int64_t rows = all.rows / kProducts;
+        return block(all.block(i, j), messages.place * rows, 0, rows, all.cols);
+    }
+    /// visit(block (i, j) of a quadrant, its coefficient) of those that this round's product has a part in.
+    template <class Visit>
+    static void for_each_term(Slices& x, const CoefficientMatrix& coefficients, const CapsRound& messages,
+                              std::int64_t i, std::int64_t j, Visit&& visit) {
+        const std::int64_t half = x.side / 2;
+        for (int quadrant = 0; quadrant < 4; ++quadrant) {
+            const Rational& coefficient = coefficients(static_cast<int>(messages.sum), quadrant);
+            if (!coefficient.is_zero()) {
+                visit(x.block(quadrant / 2 * half + i, quadrant % 2 * half + j), coefficient.to_double());
             }
         }
     }
@@ -179,12 +185,6 @@ private:
             for (std::int64_t j = 0; j < side; ++j) {
                 visit(i, j);
             }
-        }
-    }
-
-    void add(std::byte* to, const std::byte* from, std::int64_t count, const Rational& factor) const {
-        if (factor.numerator() != 0) {  // those of this algorithm are whole numbers
-            add_multiple(plan_.type, to, from, count, static_cast<int>(factor.numerator()), work_.node.threads);
         }
     }
 
@@ -200,6 +200,7 @@ private:
     const CapsShape shape_;
     const Algorithm& strassen_;
     const Evenness& even_;
+    cpu::CpuBackend backend_;
 };
 
 }  // namespace

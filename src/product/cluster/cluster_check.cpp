@@ -30,21 +30,11 @@ struct LaneArithmetic<RowBits> {
 
 namespace {
 
-using check::DoubleDouble;
 using check::kIsRounded;
 using check::Lanes;
 using check::multiply_lanes;
 using check::RowBits;
 using check::RowFacts;
-
-constexpr std::int64_t kRead_bytes = std::int64_t{16} << 20;  // of C at a time
-
-/// Rows of a part of C that are read together.
-std::int64_t rows_at_a_time(const Window& unit, Type type) {
-    const std::int64_t row_bytes =
-        std::max<std::int64_t>(1, unit.cols * static_cast<std::int64_t>(element_bytes(type)));
-    return std::max<std::int64_t>(1, kRead_bytes / row_bytes);
-}
 
 /// Draws of the vectors for one row.
 template <class T>
@@ -75,9 +65,7 @@ protected:
     template <class Visit>
     void for_each_part_of_c(Visit&& visit) const {
         for (const Window& unit : work_.windows.c) {
-            const std::int64_t height = rows_at_a_time(unit, plan_.type);
-            for (std::int64_t row = 0; row < unit.rows && unit.cols > 0; row += height) {
-                const Window slice{unit.row + row, unit.col, std::min(height, unit.rows - row), unit.cols};
+            for (const Window& slice : slices(unit, plan_.type)) {
                 Matrix c(plan_.type, slice.rows, slice.cols), c0;
                 work_.trace.time(Stage::disk_read, [&] {
                     work_.result->read(slice, c.data());
@@ -269,21 +257,9 @@ private:
 
 /// Of the vectors of one row.
 std::int64_t lane_bytes(Type type) {
-    const auto bytes = [](auto zero) { return static_cast<std::int64_t>(sizeof(zero)) * kLanes<decltype(zero)>; };
-    switch (type) {
-        case Type::i32:
-            return bytes(std::uint32_t{});
-        case Type::i64:
-            return bytes(check::IntegerMod64{});
-        case Type::gf2:
-            return bytes(std::uint64_t{});
-        case Type::boolean:
-            return SampledRowsCheck::kWords * static_cast<std::int64_t>(sizeof(RowBits));
-        case Type::f64:
-            return bytes(DoubleDouble{});
-        default:
-            return bytes(double{});
-    }
+    return type == Type::boolean
+               ? SampledRowsCheck::kWords * static_cast<std::int64_t>(sizeof(RowBits))
+               : check::with_sum_type(type, []<class T>() { return static_cast<std::int64_t>(sizeof(T)) * kLanes<T>; });
 }
 
 }  // namespace
@@ -332,26 +308,18 @@ std::int64_t check_bytes(const ProductPlan& plan, const CheckedWindows& windows,
         }
     }
     for (const Window& unit : windows.c) {
-        consider(std::min(unit.rows, rows_at_a_time(unit, plan.type)), unit.cols, adds ? 2 : 1);
+        for (const Window& slice : slices(unit, plan.type)) {
+            consider(slice.rows, slice.cols, adds ? 2 : 1);
+        }
     }
     return checked_add(checked_add(checked_mul(of_row, checked_add(checked_add(plan.k, outer), merged)), facts), part);
 }
 
 VerifyResult check_result(const CheckWork& work) {
-    switch (work.plan.type) {
-        case Type::i32:
-            return FreivaldsCheck<std::uint32_t>(work).run();
-        case Type::i64:
-            return FreivaldsCheck<check::IntegerMod64>(work).run();
-        case Type::gf2:
-            return FreivaldsCheck<std::uint64_t>(work).run();
-        case Type::boolean:
-            return SampledRowsCheck(work).run();
-        case Type::f64:
-            return FreivaldsCheck<DoubleDouble>(work).run();
-        default:
-            return FreivaldsCheck<double>(work).run();
+    if (work.plan.type == Type::boolean) {
+        return SampledRowsCheck(work).run();
     }
+    return check::with_sum_type(work.plan.type, [&]<class T>() { return FreivaldsCheck<T>(work).run(); });
 }
 
 }  // namespace heptad

@@ -1,6 +1,7 @@
 #include "product/cluster/distribution.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/matrix.hpp"
 #include "io/checksum.hpp"
@@ -8,8 +9,7 @@
 namespace heptad {
 namespace {
 
-constexpr std::size_t kWindowsInMemory = 2;                        // between two stages
-constexpr std::int64_t kCollected_bytes = std::int64_t{16} << 20;  // of C at a time
+constexpr std::size_t kWindowsInMemory = 2;  // between two stages
 
 using SharedMatrix = std::shared_ptr<const Matrix>;  // being written and sent at once
 using Windows = Channel<SharedMatrix>;
@@ -60,26 +60,22 @@ std::vector<Turn> turns_of(const std::function<std::vector<Window>(std::int64_t)
     return turns;
 }
 
-std::uint64_t scatter_from_root(const Distribution& to, const std::vector<Turn>& turns) {
+/// The one stage that every rank has writes what `moves` pushes for its own scratch; at the root another one reads
+/// `windows` for it. The checksum of what was written.
+template <class Moves>
+std::uint64_t with_scratch_written(const Distribution& to, const std::vector<Window>& windows, Moves&& moves) {
     std::uint64_t sum = 0;
     Windows read(to.failure, kWindowsInMemory), kept(to.failure, kWindowsInMemory);
     Stages stages(to.failure);
-    stages.start([&] {
-        for (const Turn& turn : turns) {
-            read.push(read_window(to, turn.window));
-        }
-    });
     stages.start([&] { sum = write_scratch(to, kept); });
-    stages.run_here_and_finish([&] {
-        for (const Turn& turn : turns) {
-            SharedMatrix matrix = read.pop();
-            if (turn.rank == 0) {
-                kept.push(std::move(matrix));
-            } else {
-                send_window(to, turn.rank, matrix);
+    if (to.ranks.rank() == 0) {
+        stages.start([&] {
+            for (const Window& window : windows) {
+                read.push(read_window(to, window));
             }
-        }
-    });
+        });
+    }
+    stages.run_here_and_finish([&] { moves(read, kept); });
     return sum;
 }
 
@@ -94,75 +90,57 @@ SharedMatrix receive_window(const Distribution& to, int from, const Window& wind
     return matrix;
 }
 
-/// Rows of a part of C that are sent at a time.
-std::vector<Window> slices(const Window& part, Type type) {
-    const std::int64_t row_bytes =
-        std::max<std::int64_t>(1, part.cols * static_cast<std::int64_t>(element_bytes(type)));
-    const std::int64_t height = std::max<std::int64_t>(1, kCollected_bytes / row_bytes);
-    std::vector<Window> result;
-    for (std::int64_t row = 0; row < part.rows; row += height) {
-        result.push_back({part.row + row, part.col, std::min(height, part.rows - row), part.cols});
-    }
-    return result;
-}
-
 }  // namespace
 
 std::uint64_t scatter_windows(const Distribution& distribution,
                               const std::function<std::vector<Window>(std::int64_t rank)>& windows_of) {
-    if (distribution.ranks.rank() == 0) {
-        return scatter_from_root(distribution, turns_of(windows_of, distribution.plan.rank->ranks));
+    const Distribution& to = distribution;
+    if (to.ranks.rank() != 0) {
+        return with_scratch_written(to, {}, [&](Windows&, Windows& kept) {
+            for (const Window& window : windows_of(to.ranks.rank())) {
+                kept.push(receive_window(to, 0, window, -1, nullptr));
+            }
+        });
     }
-    std::uint64_t sum = 0;
-    Windows received(distribution.failure, kWindowsInMemory);
-    Stages stages(distribution.failure);
-    stages.start([&] { sum = write_scratch(distribution, received); });
-    stages.run_here_and_finish([&] {
-        for (const Window& window : windows_of(distribution.ranks.rank())) {
-            received.push(receive_window(distribution, 0, window, -1, nullptr));
+    const std::vector<Turn> turns = turns_of(windows_of, to.plan.rank->ranks);
+    std::vector<Window> windows;
+    std::transform(turns.begin(), turns.end(), std::back_inserter(windows),
+                   [](const Turn& turn) { return turn.window; });
+    return with_scratch_written(to, windows, [&](Windows& read, Windows& kept) {
+        for (const Turn& turn : turns) {
+            SharedMatrix matrix = read.pop();
+            if (turn.rank == 0) {
+                kept.push(std::move(matrix));
+            } else {
+                send_window(to, turn.rank, matrix);
+            }
         }
     });
-    return sum;
 }
 
 std::uint64_t broadcast_windows(const Distribution& distribution, const std::vector<Window>& windows, Broadcast how) {
     const Distribution& to = distribution;
-    std::uint64_t sum = 0;
     const int rank = to.ranks.rank(), ranks = to.ranks.size();
-    Windows read(to.failure, kWindowsInMemory), kept(to.failure, kWindowsInMemory);
-    Stages stages(to.failure);
-    stages.start([&] { sum = write_scratch(to, kept); });
-    if (rank == 0) {
-        stages.start([&] {
-            for (const Window& window : windows) {
-                read.push(read_window(to, window));
-            }
-        });
-        stages.run_here_and_finish([&] {
-            const int receivers = how == Broadcast::linear ? ranks - 1 : std::min(ranks - 1, 1);
-            for (std::size_t index = 0; index < windows.size(); ++index) {
-                SharedMatrix matrix = read.pop();
-                for (int receiver = 1; receiver <= receivers; ++receiver) {
-                    send_window(to, receiver, matrix);
-                }
-                kept.push(std::move(matrix));
-            }
-        });
-        return sum;
-    }
-    stages.run_here_and_finish([&] {
-        const bool chain = how == Broadcast::pipelined;
+    const bool chain = how == Broadcast::pipelined;
+    return with_scratch_written(to, windows, [&](Windows& read, Windows& kept) {
+        const int receivers = how == Broadcast::linear ? ranks - 1 : std::min(ranks - 1, 1);
         const int next = chain && rank + 1 < ranks ? rank + 1 : -1;
         SharedMatrix before;
         for (const Window& window : windows) {
-            before = receive_window(to, chain ? rank - 1 : 0, window, next, before);
+            if (rank == 0) {
+                before = read.pop();
+                for (int receiver = 1; receiver <= receivers; ++receiver) {
+                    send_window(to, receiver, before);
+                }
+            } else {
+                before = receive_window(to, chain ? rank - 1 : 0, window, next, before);
+            }
             kept.push(before);
         }
-        if (next >= 0 && before) {
+        if (rank > 0 && next >= 0 && before) {
             send_window(to, next, before);
         }
     });
-    return sum;
 }
 
 void collect_result(const ProductPlan& plan, Communicator& ranks, const WindowWriter* own, StageTrace& trace) {

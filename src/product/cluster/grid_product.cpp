@@ -10,7 +10,6 @@
 // ranks only send what others need.
 #include <optional>
 
-#include "product/cluster/partial_sum.hpp"
 #include "product/cluster/rank_work.hpp"
 
 namespace heptad {
@@ -185,7 +184,7 @@ private:
             const View theirs = c_rows(to);
             work_.ranks.exchange(rank_of({place_.i, to, place_.j}), theirs.data, bytes_of(theirs),
                                  rank_of({place_.i, from, place_.j}), received.data(), bytes_of(own));
-            add_partial_sum(plan_.type, own.data, received.data(), own.rows * own.cols, work_.node.threads);
+            add_partial_sum(own, received.view(), work_.node.threads);
         }
     }
 

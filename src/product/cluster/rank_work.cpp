@@ -1,9 +1,14 @@
 #include "product/cluster/rank_work.hpp"
 
+#include "kernels/cpu/cpu_backend.hpp"
 #include "product/device/device_product.hpp"
 #include "product/memory/product.hpp"
 
 namespace heptad {
+
+void add_partial_sum(const View& to, const View& from, int threads) {
+    cpu::CpuBackend(shared_pool(threads)).combine({{to, from}, {{0, {{0, 1}, {1, 1}}}}});
+}
 
 void multiply_on_node(const RankWork& work, const ConstView& a, const ConstView& b, double beta, const View& c) {
     ProductContext context;

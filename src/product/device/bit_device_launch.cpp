@@ -90,19 +90,10 @@ std::int64_t BitDeviceLaunch::panel_end(std::int64_t first_k) const {
 }
 
 std::vector<int> bit_pass_levels(int parallel_levels) {
-    // The smaller step first: fewer blocks lie between two passes.
-    switch (parallel_levels) {
-        case 0:
-            return {0};
-        case 1:
-            return {1};
-        case 2:
-            return {2};
-        case 3:
-            return {1, 2};
-        default:
-            return {2, 2};
+    if (parallel_levels <= 2) {
+        return {parallel_levels};
     }
+    return {parallel_levels - 2, 2};  // the smaller step first: fewer blocks lie between two passes
 }
 
 BitDeviceLaunch bit_device_launch(const ProductPlan& plan, bool aligned) {

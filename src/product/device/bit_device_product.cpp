@@ -102,28 +102,4 @@ void multiply_bits_on_device(const ProductPlan& plan, const ConstBitView& a, con
             workspace);
 }
 
-void count_bits_on_device(const ProductPlan& plan, const ConstBitView& a, const ConstBitView& b, std::int32_t* c,
-                          std::int64_t c_row_stride, bool accumulate, int device, void* stream, void* workspace) {
-    cuda::require_device(device);
-    require_device_view(a, "A", device);
-    require_device_view(b, "B", device);
-    require_sizes(plan, a, b);
-    if (!plan.count) {
-        fail(ErrorCode::usage, "the plan makes bits, not counts; plan counts");
-    }
-    if (a.rows > 0 && b.cols > 0) {
-        require_on_device(c, "C", device);
-    }
-    // As one long row: its extent is what matters.
-    const std::int64_t counts = a.rows > 0 ? (a.rows - 1) * c_row_stride + b.cols : 0;
-    const ConstBitView words_of_c{reinterpret_cast<const std::uint64_t*>(c), 1, 32 * counts, 0, 0};
-    bits::require_apart(words_of_c, a, "A");
-    bits::require_apart(words_of_c, b, "B");
-    if (c_row_stride < b.cols) {
-        fail(ErrorCode::input, "C has {} columns but only {} counts from row to row", b.cols, c_row_stride);
-    }
-    enqueue(plan, {a.words, a.stride, b.words, b.stride, c, c_row_stride, accumulate, nullptr}, device, stream,
-            workspace);
-}
-
 }  // namespace heptad

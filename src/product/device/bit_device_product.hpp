@@ -39,9 +39,5 @@ BitDeviceFacts bit_device_facts(int device);
 /// begin at the first bit of a word. Without a workspace, one is allocated in the order of the stream.
 void multiply_bits_on_device(const ProductPlan& plan, const ConstBitView& a, const ConstBitView& b, const BitView& c,
                              bool accumulate, int device, void* stream, void* workspace = nullptr);
-/// The same for a plan of counts.
-void count_bits_on_device(const ProductPlan& plan, const ConstBitView& a, const ConstBitView& b, std::int32_t* c,
-                          std::int64_t c_row_stride, bool accumulate, int device, void* stream,
-                          void* workspace = nullptr);
 
 }  // namespace heptad

@@ -4,6 +4,7 @@
 // The masks are arguments: x ^ (y & mask) is one instruction with the mask in constant memory, and memory is the limit.
 // Changes of basis are part of the masks, so they cost no pass of their own.
 #include <algorithm>
+#include <type_traits>
 
 #include "kernels/cuda/bits/bit_windows.cuh"
 
@@ -190,10 +191,22 @@ bool lie_inside(const DeviceWindows& w, std::int64_t rows, std::int64_t words) {
 }
 
 template <class Kernel, class Arguments>
-DeviceStatus start(Kernel kernel, const Arguments& args, std::int64_t batch, cudaStream_t stream) {
+DeviceStatus start(Kernel kernel, const Arguments& args, std::int64_t batch, StreamHandle stream) {
     const auto blocks = static_cast<unsigned>((args.shape.block_pieces + kThreads - 1) / kThreads);
-    kernel<<<dim3(blocks, static_cast<unsigned>(batch)), kThreads, 0, stream>>>(args);
+    const dim3 grid(blocks, static_cast<unsigned>(batch));
+    kernel<<<grid, kThreads, 0, static_cast<cudaStream_t>(stream)>>>(args);
     return cudaGetLastError();
+}
+
+/// action(levels, inside), which are compiled in.
+template <class Action>
+DeviceStatus with_constants(int levels, bool inside, const Action& action) {
+    const auto with_levels = [&](auto count) {
+        return inside ? action(count, std::true_type()) : action(count, std::false_type());
+    };
+    return levels == 0   ? with_levels(std::integral_constant<int, 0>())
+           : levels == 1 ? with_levels(std::integral_constant<int, 1>())
+                         : with_levels(std::integral_constant<int, 2>());
 }
 
 }  // namespace
@@ -205,18 +218,9 @@ DeviceStatus launch_bit_expand(const BitExpandLaunch& launch, StreamHandle strea
         return 0;
     }
     const bool inside = lie_inside(args.source, launch.rows << launch.levels, launch.words << launch.levels);
-    auto* const queue = static_cast<cudaStream_t>(stream);
-    switch (launch.levels) {
-        case 0:
-            return inside ? start(expand<0, true>, args, launch.batch, queue)
-                          : start(expand<0, false>, args, launch.batch, queue);
-        case 1:
-            return inside ? start(expand<1, true>, args, launch.batch, queue)
-                          : start(expand<1, false>, args, launch.batch, queue);
-        default:
-            return inside ? start(expand<2, true>, args, launch.batch, queue)
-                          : start(expand<2, false>, args, launch.batch, queue);
-    }
+    return with_constants(launch.levels, inside, [&](auto levels, auto all_inside) {
+        return start(expand<levels, all_inside>, args, launch.batch, stream);
+    });
 }
 
 DeviceStatus launch_bit_compress(const BitCompressLaunch& launch, StreamHandle stream) {
@@ -226,18 +230,9 @@ DeviceStatus launch_bit_compress(const BitCompressLaunch& launch, StreamHandle s
         return 0;
     }
     const bool inside = lie_inside(args.target, launch.rows << launch.levels, launch.words << launch.levels);
-    auto* const queue = static_cast<cudaStream_t>(stream);
-    switch (launch.levels) {
-        case 0:
-            return inside ? start(compress<0, true>, args, launch.batch, queue)
-                          : start(compress<0, false>, args, launch.batch, queue);
-        case 1:
-            return inside ? start(compress<1, true>, args, launch.batch, queue)
-                          : start(compress<1, false>, args, launch.batch, queue);
-        default:
-            return inside ? start(compress<2, true>, args, launch.batch, queue)
-                          : start(compress<2, false>, args, launch.batch, queue);
-    }
+    return with_constants(launch.levels, inside, [&](auto levels, auto all_inside) {
+        return start(compress<levels, all_inside>, args, launch.batch, stream);
+    });
 }
 
 }  // namespace heptad::cuda
