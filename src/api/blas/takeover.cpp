@@ -21,6 +21,7 @@ using Sides = std::array<std::int64_t, 3>;
 struct Row {
     Sides f32, f64;
     std::int64_t complex;
+    std::size_t levels_in_triangle;  // that its product, half of the work, must be worth
 };
 
 Row row_of_this_processor() {
@@ -28,12 +29,12 @@ Row row_of_this_processor() {
         case cpu::InstructionSet::avx512:
         case cpu::InstructionSet::avx512bf16:
         case cpu::InstructionSet::amx:
-            return {{2304, 4608, 14336}, {1920, 2816, 7168}, 1024};
+            return {{2304, 4608, 14336}, {1920, 2816, 7168}, 1024, 2};
         case cpu::InstructionSet::neon:
         case cpu::InstructionSet::i8mm:
-            return {{1280, 2048, 4096}, {1280, 2048, 4096}, 768};
+            return {{1152, 2048, 4096}, {1152, 2048, 4096}, 768, 1};
         default:  // not measured: careful
-            return {{3072, 8192, 16384}, {3072, 8192, 16384}, 1536};
+            return {{3072, 8192, 16384}, {3072, 8192, 16384}, 1536, 2};
     }
 }
 
@@ -130,7 +131,9 @@ void set_smallest_sides() {
             set(smallest_sides_in_triangles, least);
         } else {
             set(smallest_sides, kWholePages * static_cast<double>(sides_of(type)[0]));
-            set(smallest_sides_in_triangles, static_cast<double>(sides_of(type)[1]));
+            const std::size_t levels = row_of_this_processor().levels_in_triangle;
+            set(smallest_sides_in_triangles,
+                (levels == 1 ? kWholePages : 1) * static_cast<double>(sides_of(type)[levels - 1]));
         }
     }
 }

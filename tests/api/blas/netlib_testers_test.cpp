@@ -96,9 +96,6 @@ TEST_P(netlib_testers, cblas_at_default_settings) {
 }
 
 TEST_P(netlib_testers, fortran_and_cblas_with_forced_levels) {
-    if (GetParam() == 'c' || GetParam() == 'z') {
-        return;  // complex calls have no levels
-    }
     const bool has_netlib = std::filesystem::exists(kTesters / "libblas.so.3");
     for (const Forced& forced : {Forced{1, "64.0"}, Forced{2, "96.0"}, Forced{3, "192.0"}}) {
         const std::string settings =
