@@ -13,7 +13,7 @@ if(NOT HEPTAD_SANITIZE)
   foreach(name netlib_testers_test interpreters_test)
     heptad_test(api/blas/${name})
     target_compile_definitions(api_blas_${name} PRIVATE HEPTAD_BLAS_LIBRARY="$<TARGET_FILE:heptad_blas>"
-      HEPTAD_LIBRARY_FOLDER="/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}")
+      HEPTAD_LIBRARY_FOLDER="/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}" HEPTAD_WHEELS="${CMAKE_CURRENT_BINARY_DIR}/wheels")
     add_dependencies(api_blas_${name} heptad_blas)
   endforeach()
 
