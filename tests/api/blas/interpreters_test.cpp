@@ -33,7 +33,7 @@ enum class Origin { debian, wheels };
 std::string python_of_wheels() {
     const std::string folder = HEPTAD_WHEELS, python = folder + "/bin/python3";
     const std::string make = "python3 -m venv " + folder + " && " + python +
-                             " -m pip install --quiet --retries 1 --disable-pip-version-check --only-binary :all: "
+                             " -m pip install --quiet --no-compile --retries 1 --disable-pip-version-check --only-binary :all: "
                              "numpy scipy pytest hypothesis && touch " +
                              folder + "/complete";
     return works("flock " + folder + ".lock sh -c 'test -e " + folder + "/complete || { " + make + "; }'") ? python
@@ -79,7 +79,7 @@ for dtype in (np.float32, np.float64, np.complex64, np.complex128):
 
 }  // namespace
 
-class python : public ::testing::TestWithParam<Origin> {
+class python_packages : public ::testing::TestWithParam<Origin> {
 protected:
     std::string with(const std::string& modules) { return python_with(GetParam(), modules); }
     const char* packages() const {
@@ -89,10 +89,10 @@ protected:
     }
 };
 
-INSTANTIATE_TEST_SUITE_P(of, python, ::testing::Values(Origin::debian, Origin::wheels),
-                         [](const auto& info) { return info.param == Origin::wheels ? "wheels" : "debian"; });
+INSTANTIATE_TEST_SUITE_P(by, python_packages, ::testing::Values(Origin::debian, Origin::wheels),
+                         [](const auto& of) { return of.param == Origin::wheels ? "wheels" : "debian"; });
 
-TEST_P(python, numpy_multiplies_exactly_with_forced_levels) {
+TEST_P(python_packages, numpy_multiplies_exactly_with_forced_levels) {
     const std::string python = with("numpy");
     if (python.empty()) {
         GTEST_SKIP() << packages();
@@ -102,7 +102,7 @@ TEST_P(python, numpy_multiplies_exactly_with_forced_levels) {
     EXPECT_GT(count(outcome.text, "levels=strassen,strassen"), 8U) << outcome.text;
 }
 
-TEST_P(python, numpys_own_tests_of_products_and_linear_algebra_pass) {
+TEST_P(python_packages, numpys_own_tests_of_products_and_linear_algebra_pass) {
     const std::string python = with("numpy, pytest, hypothesis");
     if (python.empty()) {
         GTEST_SKIP() << packages();
@@ -115,7 +115,7 @@ TEST_P(python, numpys_own_tests_of_products_and_linear_algebra_pass) {
     }
 }
 
-TEST_P(python, scipys_own_tests_of_blas_and_decompositions_pass) {
+TEST_P(python_packages, scipys_own_tests_of_blas_and_decompositions_pass) {
     const std::string python = with("scipy.linalg, pytest, hypothesis");
     if (python.empty()) {
         GTEST_SKIP() << packages();

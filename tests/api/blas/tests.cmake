@@ -10,6 +10,11 @@ if(NOT HEPTAD_SANITIZE)
   target_compile_definitions(api_blas_drop_in_test PRIVATE HEPTAD_PRIVATE_BLAS="$<TARGET_FILE:api_private_blas>")
   add_dependencies(api_blas_drop_in_test api_private_blas)
 
+  if(HEPTAD_HAS_CUDA)
+    heptad_test(api/blas/device_test heptad_blas api_made_up_blas LABELS gpu)
+    target_link_options(api_blas_device_test PRIVATE -Wl,--no-as-needed)
+  endif()
+
   foreach(name netlib_testers_test interpreters_test)
     heptad_test(api/blas/${name})
     target_compile_definitions(api_blas_${name} PRIVATE HEPTAD_BLAS_LIBRARY="$<TARGET_FILE:heptad_blas>"
