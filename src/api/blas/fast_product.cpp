@@ -17,7 +17,6 @@
 #include "plan/search/planner.hpp"
 #include "product/device/device_choice.hpp"
 #include "product/device/device_product.hpp"
-#include "product/memory/complex_product.hpp"
 #include "product/memory/product.hpp"
 #include "product/memory/validate.hpp"
 
@@ -90,7 +89,8 @@ ConstView plane_of(const ConstView& v) {
     return {v.data, part_type(v.type), v.rows, v.cols, by_rows ? v.cols : 1, by_rows ? 1 : v.rows};
 }
 
-bool multiply_complex_as_planned(const GemmCall& call, const ProductContext& context, ProductPlan& plan) {
+bool multiply_complex_as_planned(const GemmCall& call, const ProductContext& context, ProductPlan& plan,
+                                 bool& is_under_way) {
     if (!three_products_pay(call.a, call.b, context.threads)) {
         return false;
     }
@@ -99,14 +99,21 @@ bool multiply_complex_as_planned(const GemmCall& call, const ProductContext& con
     constexpr int kMostBalanced = 2;
     const bool is_free = knobs().levels >= 0 || knobs().accuracy == Accuracy::fast;
     const int levels = levels_for(plane_of(call.a), plane_of(call.b), context.threads);
-    const Options options = options_for(is_free ? levels : std::min(levels, kMostBalanced));
-    return multiply_by_three_products(call.alpha, call.a, call.b, call.beta, call.c, options, context, &plan);
+    Options options = options_for(is_free ? levels : std::min(levels, kMostBalanced));
+    options.accumulate = call.beta != 0.0;
+    plan = plan_product(call.a.rows, call.a.cols, call.b.cols, call.a.type, options, context);
+    if (plan.complex != ComplexWay::three_products) {
+        return false;
+    }
+    is_under_way = call.beta != 0.0;
+    multiply_in_memory(call.alpha, call.a, call.b, call.beta, call.c, options, context, &plan);
+    return true;
 }
 
 /// True: done. `is_under_way`: an error came when C, which counts, may have been written.
 bool multiply_as_planned(const GemmCall& call, const ProductContext& context, ProductPlan& plan, bool& is_under_way) {
     if (is_complex(call.a.type)) {
-        return multiply_complex_as_planned(call, context, plan);
+        return multiply_complex_as_planned(call, context, plan, is_under_way);
     }
     if (multiply_on_some_device(call, context, plan)) {
         return true;
@@ -169,11 +176,7 @@ void multiply_without_library(const GemmCall& call) noexcept {
         options.leaf = "heptad";
         ProductContext context;
         context.threads = threads_for(RealFunction("", nullptr));
-        if (is_complex(call.a.type)) {
-            multiply_complex(call.alpha, call.a, call.b, call.beta, call.c, options, context);
-        } else {
-            multiply_in_memory(call.alpha.real(), call.a, call.b, call.beta.real(), call.c, options, context);
-        }
+        multiply_in_memory(call.alpha, call.a, call.b, call.beta, call.c, options, context);
     } catch (const std::exception& error) {
         give_up(error.what());
     }

@@ -174,7 +174,7 @@ TEST(complex_drop_in, triangles_of_herk_have_real_diagonals_and_leave_the_other_
     }
 }
 
-TEST(complex_drop_in, what_is_small_wrong_zero_overlapping_or_not_finite_is_the_librarys) {
+TEST(complex_drop_in, what_is_small_wrong_zero_or_overlapping_is_the_librarys_and_infinities_stay_in_their_rows) {
     Matrix a(32, 32, 1);
     const Matrix b(32, 32, 2), narrow(15, 32, 3);
     Matrix c(32, 32, 4), small(15, 32, 5);
@@ -192,15 +192,9 @@ TEST(complex_drop_in, what_is_small_wrong_zero_overlapping_or_not_finite_is_the_
     Matrix infinite(32, 32, 6);
     infinite.at(3, 5) = {0, std::numeric_limits<double>::infinity()};
     zgemm('N', 'C', 32, 1, infinite, b, 0, c);
-    EXPECT_EQ(made_up_calls.zgemm, ++calls);
     for (int i = 0; i < 32; ++i) {
         EXPECT_EQ(std::isfinite(c.at(i, 7).real()), i != 3) << i;
     }
-    Matrix huge(32, 32, 7);
-    huge.at(0, 0) = 1e300;
-    huge.at(1, 1) = {0, 1e300};
-    zgemm('N', 'N', 32, 1, huge, huge, 0, c);
-    EXPECT_EQ(made_up_calls.zgemm, ++calls);
 }
 
 TEST(complex_drop_in, entries_of_which_the_process_has_no_library_multiply_classically) {
