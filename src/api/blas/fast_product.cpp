@@ -102,7 +102,8 @@ bool multiply_complex_as_planned(const GemmCall& call, const ProductContext& con
     Options options = options_for(is_free ? levels : std::min(levels, kMostBalanced));
     options.accumulate = call.beta != 0.0;
     plan = plan_product(call.a.rows, call.a.cols, call.b.cols, call.a.type, options, context);
-    if (plan.complex != ComplexWay::three_products) {
+    const bool is_forced = knobs().min_size > 0 && plan.complex == ComplexWay::one_product;
+    if (plan.complex != ComplexWay::three_products && !is_forced) {
         return false;
     }
     is_under_way = call.beta != 0.0;
