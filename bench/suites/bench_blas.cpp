@@ -1,13 +1,17 @@
 // heptad bench blas: the entries of libheptad_blas.so beside those of the OpenBLAS that they pass calls on to, in turns
-// and in one process; sgemm, dgemm and A A^T (syrk) over squares from 1 up and over thin shapes.
+// and in one process: gemm of all four types over squares from 1 up and over thin shapes, and A A^T (syrk).
 #include <dlfcn.h>
 
 #include <CLI/CLI.hpp>
+#include <complex>
 #include <filesystem>
+#include <type_traits>
 
+#include "base/complex_as_real.hpp"
 #include "base/error.hpp"
 #include "base/matrix.hpp"
 #include "base/quantity_text.hpp"
+#include "base/thread_pool.hpp"
 #include "bench/suites/bench_contest.hpp"
 #include "bench/suites/bench_machine.hpp"
 #include "bench/suites/bench_product.hpp"
@@ -35,8 +39,22 @@ struct BenchBlasArguments {
 
 constexpr int kRowMajor = 101, kAsIs = 111, kUpper = 121;
 
+/// CBLAS takes real factors by value and complex ones by address.
 template <class T>
-using Syrk = void (*)(int, int, int, int, int, T, const T*, int, T, T*, int);
+using Factor = std::conditional_t<is_complex(TypeOf<T>::value), const T*, T>;
+template <class T>
+using Gemm = void (*)(int, int, int, int, int, int, Factor<T>, const T*, int, const T*, int, Factor<T>, T*, int);
+template <class T>
+using Syrk = void (*)(int, int, int, int, int, Factor<T>, const T*, int, Factor<T>, T*, int);
+
+template <class T>
+Factor<T> factor(const T& value) {
+    if constexpr (is_complex(TypeOf<T>::value)) {
+        return &value;
+    } else {
+        return value;
+    }
+}
 
 /// The two sides of the contest.
 struct Libraries {
@@ -77,8 +95,9 @@ std::vector<Line> lines_of(const BenchBlasArguments& bench) {
             }
             continue;
         }
+        const std::int64_t most = bench.quick || is_complex(type) ? 4096 : 8192;  // four times the work
         for (const std::int64_t n : {1, 4, 16, 64, 256, 1000, 1024, 1536, 2048, 3072, 4096, 6144, 8192}) {
-            if (!bench.quick || n <= 4096) {
+            if (n <= most) {
                 lines.push_back({type, {n, n, n}});
             }
         }
@@ -89,7 +108,7 @@ std::vector<Line> lines_of(const BenchBlasArguments& bench) {
             }
         }
         for (const std::int64_t n : {64, 1024, 2048, 4096, 8192}) {
-            if (!bench.quick || n <= 4096) {
+            if (n <= most) {
                 lines.push_back({type, {n, n, n}, true});
             }
         }
@@ -99,23 +118,40 @@ std::vector<Line> lines_of(const BenchBlasArguments& bench) {
 
 template <class T>
 Contestant contestant(const char* name, void* library, const Line& line, const Matrix& a, const Matrix& b, Matrix& c) {
-    const std::string letter = line.type == Type::f64 ? "d" : "s";
-    void* const entry = dlsym(library, ("cblas_" + letter + (line.is_syrk ? "syrk" : "gemm")).c_str());
+    const char* const letter = line.type == Type::f32   ? "s"
+                               : line.type == Type::f64 ? "d"
+                               : line.type == Type::c64 ? "c"
+                                                        : "z";
+    void* const entry = dlsym(library, fmt::format("cblas_{}{}", letter, line.is_syrk ? "syrk" : "gemm").c_str());
     const auto* const x = static_cast<const T*>(a.view().data);
     const auto* const y = static_cast<const T*>(b.view().data);
     auto* const z = static_cast<T*>(c.view().data);
     const int m = static_cast<int>(line.size.m), k = static_cast<int>(line.size.k), n = static_cast<int>(line.size.n);
     const bool is_syrk = line.is_syrk;
     return {name, [=](std::int64_t calls) {
+                const T one = 1, zero = 0;
                 for (std::int64_t call = 0; call < calls; ++call) {
                     if (is_syrk) {
-                        reinterpret_cast<Syrk<T>>(entry)(kRowMajor, kUpper, kAsIs, n, k, 1, x, k, 0, z, n);
+                        reinterpret_cast<Syrk<T>>(entry)(kRowMajor, kUpper, kAsIs, n, k, factor(one), x, k,
+                                                         factor(zero), z, n);
                     } else {
-                        reinterpret_cast<cpu::CblasGemm<T>>(entry)(kRowMajor, kAsIs, kAsIs, m, n, k, 1, x, k, y, n, 0,
-                                                                   z, n);
+                        reinterpret_cast<Gemm<T>>(entry)(kRowMajor, kAsIs, kAsIs, m, n, k, factor(one), x, k, y, n,
+                                                         factor(zero), z, n);
                     }
                 }
             }};
+}
+
+/// Complex matrices are measured as the real ones that they are (base/complex_as_real.hpp).
+double error_of(const ConstView& a, const ConstView& b, const ConstView& c) {
+    ErrorOptions measure;
+    measure.cancel = interrupt_token();
+    if (!is_complex(a.type)) {
+        return measure_error(a, b, c, measure).normalised;
+    }
+    Matrix expanded(part_type(b.type), 2 * b.rows, 2 * b.cols);
+    expand_right(b, false, expanded.view().data, shared_pool(threads_or_default()));
+    return measure_error(rows_as_reals(a), expanded.view(), rows_as_reals(c), measure).normalised;
 }
 
 /// The triangle that a syrk leaves alone, from the other one.
@@ -140,17 +176,10 @@ BenchRecord run_line(const Line& line, const Libraries& libraries, int rounds) {
     hooks.poison = [&] { poison_bytes(c.view().data, matrix_bytes(line.type, line.size.m, line.size.n)); };
     hooks.progress = [](int, int) { stop_if_interrupted(); };
     hooks.after_last_sample = [&](std::size_t i) {
-        ErrorOptions measure;
-        measure.cancel = interrupt_token();
         if (line.is_syrk) {
             mirror<T>(c);
         }
-        ConstView right = b.view();
-        if (line.is_syrk) {
-            const ConstView rows = a.view();
-            right = {rows.data, rows.type, rows.cols, rows.rows, rows.col_stride, rows.row_stride};
-        }
-        errors[i] = measure_error(a.view(), right, c.view(), measure).normalised;
+        errors[i] = error_of(a.view(), line.is_syrk ? transposed(ConstView(a.view())) : ConstView(b.view()), c.view());
     };
     ContestRules rules;
     const double operations = operation_count(line.size);
@@ -178,8 +207,10 @@ void run(const BenchBlasArguments& bench) {
                       "entry", "m", "k", "n", "openblas", "drop-in", "extra ns"));
     std::vector<BenchRecord> records;
     for (const Line& line : lines_of(bench)) {
-        records.push_back(line.type == Type::f64 ? run_line<double>(line, libraries, bench.rounds)
-                                                 : run_line<float>(line, libraries, bench.rounds));
+        records.push_back(line.type == Type::f32   ? run_line<float>(line, libraries, bench.rounds)
+                          : line.type == Type::f64 ? run_line<double>(line, libraries, bench.rounds)
+                          : line.type == Type::c64 ? run_line<std::complex<float>>(line, libraries, bench.rounds)
+                                                   : run_line<std::complex<double>>(line, libraries, bench.rounds));
         const BenchRecord& done = records.back();
         const double extra_s = done.heptad_min_s - done.vendor_min_s;  // of the shortest: noise only adds
         print(fmt::format("{:>6.3f} {:>7}  {:<4} {:<5} {:>6} {:>6} {:>6} {:>10} {:>10} {:>10.0f}\n", done.ratio,
@@ -195,7 +226,7 @@ Command add_bench_blas(CLI::App& bench, const std::string& typed) {
     auto words = std::make_shared<BenchWords>();
     auto blas = std::make_shared<BenchBlasArguments>();
     blas->command = typed;
-    suite->add_option("--types", words->types, "of f32, f64 (default: both)")->type_name("T,...");
+    suite->add_option("--types", words->types, "of f32, f64, c64, c128 (default: all)")->type_name("T,...");
     suite->add_option("--sizes", words->sizes, "n or MxKxN (default: the suite's)")->type_name("N,...");
     suite->add_option("--rounds", words->rounds, "of each line (default: by its size)")->type_name("N");
     suite->add_flag("--quick", blas->quick, "up to 4096");
@@ -204,8 +235,8 @@ Command add_bench_blas(CLI::App& bench, const std::string& typed) {
         "The drop-in's own settings are in the environment (docs/drop-in.md).\n"
         "Example: heptad bench blas --types f64 --sizes 1,64,2048,4096 --json result.json");
     return {suite, [words, blas] {
-                for (const std::string& name : split(words->types.empty() ? "f32,f64" : words->types, ',')) {
-                    blas->types.push_back(type_from_name(parse_choice("--types", name, {"f32", "f64"})));
+                for (const std::string& name : split(words->types.empty() ? "f32,f64,c64,c128" : words->types, ',')) {
+                    blas->types.push_back(type_from_name(parse_choice("--types", name, {"f32", "f64", "c64", "c128"})));
                 }
                 blas->shapes = bench_sizes(words->sizes);
                 blas->rounds = bench_rounds(words->rounds);

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "api/blas/takeover.hpp"
 #include "api/drop_in/product_log.hpp"
 #include "base/shared_state.hpp"
 
@@ -15,12 +16,12 @@ void log_call(const GemmCall& call, RealFunction& real, ProbeSeconds probe, cons
     if (!drop_in::is_logged()) {
         return;
     }
-    static constinit std::array<Once<double>, 2> rates;
-    const double rate = rates[call.a.type == Type::f64 ? 1 : 0].get(
-        [&] { return 2 * std::pow(kProbeSide, 3) / std::max(probe(real), 1e-9); });
+    static constinit std::array<Once<double>, kTypes> probes;
+    const double probe_s = probes[type_index(call.a.type)].get([&] { return std::max(probe(real), 1e-9); });
     const ProblemSize size{call.a.rows, call.a.cols, call.b.cols};
-    const double flops = 2 * static_cast<double>(size.m) * static_cast<double>(size.k) * static_cast<double>(size.n);
-    drop_in::log_product(real.name(), size, plan, seconds, flops / rate);
+    const double probes_of_it = static_cast<double>(size.m) * static_cast<double>(size.k) *
+                                static_cast<double>(size.n) / std::pow(kProbeSide, 3);
+    drop_in::log_product(real.name(), size, plan, seconds, probe_s * probes_of_it);
 }
 
 }  // namespace heptad::blas

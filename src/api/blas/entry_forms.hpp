@@ -8,6 +8,7 @@
 #include <cctype>
 #include <cstddef>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "api/blas/fast_product.hpp"
@@ -18,20 +19,41 @@
 
 namespace heptad::blas {
 
+/// CBLAS takes real factors by value and complex ones by address.
+template <class T>
+using CblasFactor = std::conditional_t<is_complex(TypeOf<T>::value), const T*, T>;
+template <class T>
+T value_of(const T& factor) {
+    return factor;
+}
+template <class T>
+T value_of(const T* factor) {
+    return *factor;
+}
+template <class T>
+CblasFactor<T> as_factor(const T& value) {
+    if constexpr (is_complex(TypeOf<T>::value)) {
+        return &value;
+    } else {
+        return value;
+    }
+}
+
 template <class T, class Int>
 using FortranGemm = void (*)(const char* ta, const char* tb, const Int* m, const Int* n, const Int* k, const T* alpha,
                              const T* a, const Int* lda, const T* b, const Int* ldb, const T* beta, T* c,
                              const Int* ldc, std::size_t ta_length, std::size_t tb_length);
 template <class T, class Int>
-using CblasGemm = void (*)(int order, int ta, int tb, Int m, Int n, Int k, T alpha, const T* a, Int lda, const T* b,
-                           Int ldb, T beta, T* c, Int ldc);
-template <class T, class Int>
-using FortranSyrk = void (*)(const char* uplo, const char* trans, const Int* n, const Int* k, const T* alpha,
-                             const T* a, const Int* lda, const T* beta, T* c, const Int* ldc, std::size_t uplo_length,
-                             std::size_t trans_length);
-template <class T, class Int>
-using CblasSyrk = void (*)(int order, int uplo, int trans, Int n, Int k, T alpha, const T* a, Int lda, T beta, T* c,
-                           Int ldc);
+using CblasGemm = void (*)(int order, int ta, int tb, Int m, Int n, Int k, CblasFactor<T> alpha, const T* a, Int lda,
+                           const T* b, Int ldb, CblasFactor<T> beta, T* c, Int ldc);
+/// syrk, or herk where T is complex and its factors are not.
+template <class T, class Factor, class Int>
+using FortranSyrk = void (*)(const char* uplo, const char* trans, const Int* n, const Int* k, const Factor* alpha,
+                             const T* a, const Int* lda, const Factor* beta, T* c, const Int* ldc,
+                             std::size_t uplo_length, std::size_t trans_length);
+template <class T, class Factor, class Int>
+using CblasSyrk = void (*)(int order, int uplo, int trans, Int n, Int k, CblasFactor<Factor> alpha, const T* a, Int lda,
+                           CblasFactor<Factor> beta, T* c, Int ldc);
 
 template <class T, class Int>
 using CblasGemmBatch = void (*)(int order, const int* ta, const int* tb, const Int* m, const Int* n, const Int* k,
@@ -105,14 +127,17 @@ GemmCall call_of(const GemmArguments<T>& x) {
         const bool rows_adjoin = (x.order == row_major) == (word == as_is);
         return Data{data, type, rows, cols, rows_adjoin ? leading : 1, rows_adjoin ? 1 : leading};
     };
-    return {static_cast<double>(x.alpha), view(x.a, x.ta, x.m, x.k, x.lda), view(x.b, x.tb, x.k, x.n, x.ldb),
-            static_cast<double>(x.beta), view(x.c, as_is, x.m, x.n, x.ldc)};
+    GemmCall call{x.alpha, view(x.a, x.ta, x.m, x.k, x.lda), view(x.b, x.tb, x.k, x.n, x.ldb), x.beta,
+                  view(x.c, as_is, x.m, x.n, x.ldc)};
+    call.a.conjugate = is_complex(type) && x.ta == conjugate_word;
+    call.b.conjugate = is_complex(type) && x.tb == conjugate_word;
+    return call;
 }
 
 /// A large call: true if it was carried out here.
 template <class T>
 bool take_over(const GemmArguments<T>& x, RealFunction& real, ProbeSeconds probe) {
-    return !PassOn::is_on() && wrong_argument(x) == 0 && x.alpha != 0 && multiply_fast(call_of(x), real, probe);
+    return !PassOn::is_on() && wrong_argument(x) == 0 && x.alpha != T(0) && multiply_fast(call_of(x), real, probe);
 }
 
 /// Of two runs the second: the first one starts the library's threads.
@@ -138,7 +163,9 @@ template <class T, class Int>
 double cblas_probe(RealFunction& real) {
     return probe_seconds<T>([&](const T* a, T* c) {
         const Int side = kProbeSide;
-        real.get<CblasGemm<T, Int>>()(row_major, as_is, as_is, side, side, side, 1, a, side, a, side, 0, c, side);
+        const T one = 1, zero = 0;
+        real.get<CblasGemm<T, Int>>()(row_major, as_is, as_is, side, side, side, as_factor(one), a, side, a, side,
+                                      as_factor(zero), c, side);
     });
 }
 
@@ -159,13 +186,13 @@ void fortran_gemm(RealFunction& real, const char* ta, const char* tb, const Int*
 }
 
 template <class T, class Int>
-void cblas_gemm(RealFunction& real, int order, int ta, int tb, Int m, Int n, Int k, T alpha, const T* a, Int lda,
-                const T* b, Int ldb, T beta, T* c, Int ldc) {
+void cblas_gemm(RealFunction& real, int order, int ta, int tb, Int m, Int n, Int k, CblasFactor<T> alpha, const T* a,
+                Int lda, const T* b, Int ldb, CblasFactor<T> beta, T* c, Int ldc) {
     const auto library = real.get<CblasGemm<T, Int>>();
     if (is_small<T>(m, n, k)) [[likely]] {
         return library(order, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
     }
-    const GemmArguments<T> x{order, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc};
+    const GemmArguments<T> x{order, ta, tb, m, n, k, value_of(alpha), a, lda, b, ldb, value_of(beta), c, ldc};
     if (!take_over(x, real, &cblas_probe<T, Int>)) {
         const PassOn own_calls_of_library;
         library(order, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
@@ -188,40 +215,52 @@ void cblas_gemm_batch(RealFunction& real, RealFunction& gemm, int order, const i
     Int next = 0;
     for (Int group = 0; group < groups; ++group) {
         for (Int member = 0; member < group_size[group]; ++member, ++next) {
-            cblas_gemm<T, Int>(gemm, order, ta[group], tb[group], m[group], n[group], k[group], alpha[group], a[next],
-                               lda[group], b[next], ldb[group], beta[group], c[next], ldc[group]);
+            cblas_gemm<T, Int>(gemm, order, ta[group], tb[group], m[group], n[group], k[group], as_factor(alpha[group]),
+                               a[next], lda[group], b[next], ldb[group], as_factor(beta[group]), c[next], ldc[group]);
         }
     }
 }
 
-/// In column-major words; a matrix by rows is its transpose by columns.
-template <class T>
-std::optional<SyrkCall<T>> checked_syrk(int order, int uplo, int trans, std::int64_t n, std::int64_t k, T alpha,
-                                        const T* a, std::int64_t lda, T beta, T* c, std::int64_t ldc) {
-    const bool by_rows = order == row_major;
-    const bool words_are_right = (by_rows || order == column_major) && (uplo == upper_word || uplo == lower_word) &&
-                                 trans >= as_is && trans <= conjugate_word;
-    const bool transposed = (trans != as_is) != by_rows;
-    if (!words_are_right || lda < (transposed ? k : n) || ldc < n || alpha == 0 || PassOn::is_on()) {
-        return std::nullopt;
-    }
-    return SyrkCall<T>{(uplo == upper_word) != by_rows, transposed, n, k, alpha, a, lda, beta, c, ldc};
+/// The word for the transpose in a triangle: that of herk is the conjugate.
+template <class T, class Factor>
+inline constexpr int kTurned = std::is_same_v<T, Factor> ? transposed_word : conjugate_word;
+
+/// A real matrix is its own conjugate. The complex entries know one of the two words.
+template <class T, class Factor>
+bool is_word_of_triangle(int trans) {
+    return trans == as_is || trans == kTurned<T, Factor> || (!is_complex(TypeOf<T>::value) && trans == conjugate_word);
 }
 
-template <class T, class Int>
+/// In column-major words; a matrix by rows is its transpose by columns.
+template <class T, class Factor>
+std::optional<SyrkCall<T>> checked_syrk(int order, int uplo, int trans, std::int64_t n, std::int64_t k, Factor alpha,
+                                        const T* a, std::int64_t lda, T* c, std::int64_t ldc) {
+    const bool by_rows = order == row_major;
+    const bool words_are_right = (by_rows || order == column_major) && (uplo == upper_word || uplo == lower_word) &&
+                                 is_word_of_triangle<T, Factor>(trans);
+    const bool transposed = (trans != as_is) != by_rows;
+    if (!words_are_right || lda < (transposed ? k : n) || ldc < n || alpha == Factor(0) || PassOn::is_on()) {
+        return std::nullopt;
+    }
+    return SyrkCall<T>{(uplo == upper_word) != by_rows, transposed, n, k, a, lda, c, ldc};
+}
+
+template <class T, class Factor, class Int>
 void fortran_syrk(RealFunction& real, RealFunction& gemm, const char* uplo, const char* trans, const Int* n,
-                  const Int* k, const T* alpha, const T* a, const Int* lda, const T* beta, T* c, const Int* ldc,
-                  std::size_t uplo_length, std::size_t trans_length) {
-    const auto library = real.get<FortranSyrk<T, Int>>();
+                  const Int* k, const Factor* alpha, const T* a, const Int* lda, const Factor* beta, T* c,
+                  const Int* ldc, std::size_t uplo_length, std::size_t trans_length) {
+    const auto library = real.get<FortranSyrk<T, Factor, Int>>();
     if (is_small_in_triangle<T>(*n / 2, *k)) [[likely]] {
         return library(uplo, trans, n, k, alpha, a, lda, beta, c, ldc, uplo_length, trans_length);
     }
-    const auto call = checked_syrk(column_major, triangle_word(*uplo), transpose_word(*trans), *n, *k, *alpha, a, *lda,
-                                   *beta, c, *ldc);
+    const auto call =
+        checked_syrk(column_major, triangle_word(*uplo), transpose_word(*trans), *n, *k, *alpha, a, *lda, c, *ldc);
     if (!call) {
         const PassOn own_calls_of_library;
         return library(uplo, trans, n, k, alpha, a, lda, beta, c, ldc, uplo_length, trans_length);
     }
+    const T of_product(*alpha), of_result(*beta);
+    const char* const turned = kTurned<T, Factor> == conjugate_word ? "C" : "T";
     update_triangle(
         *call,
         [&](const SyrkCall<T>& part) {
@@ -231,23 +270,24 @@ void fortran_syrk(RealFunction& real, RealFunction& gemm, const char* uplo, cons
         },
         [&](std::int64_t rows, std::int64_t cols, const T* left, const T* right, T* result) {
             const Int m = static_cast<Int>(rows), width = static_cast<Int>(cols);
-            fortran_gemm<T, Int>(gemm, call->transposed ? "T" : "N", call->transposed ? "N" : "T", &m, &width, k, alpha,
-                                 left, lda, right, lda, beta, result, ldc, 1, 1);
+            fortran_gemm<T, Int>(gemm, call->transposed ? turned : "N", call->transposed ? "N" : turned, &m, &width, k,
+                                 &of_product, left, lda, right, lda, &of_result, result, ldc, 1, 1);
         });
 }
 
-template <class T, class Int>
-void cblas_syrk(RealFunction& real, RealFunction& gemm, int order, int uplo, int trans, Int n, Int k, T alpha,
-                const T* a, Int lda, T beta, T* c, Int ldc) {
-    const auto library = real.get<CblasSyrk<T, Int>>();
+template <class T, class Factor, class Int>
+void cblas_syrk(RealFunction& real, RealFunction& gemm, int order, int uplo, int trans, Int n, Int k,
+                CblasFactor<Factor> alpha, const T* a, Int lda, CblasFactor<Factor> beta, T* c, Int ldc) {
+    const auto library = real.get<CblasSyrk<T, Factor, Int>>();
     if (is_small_in_triangle<T>(n / 2, k)) [[likely]] {
         return library(order, uplo, trans, n, k, alpha, a, lda, beta, c, ldc);
     }
-    const auto call = checked_syrk<T>(order, uplo, trans, n, k, alpha, a, lda, beta, c, ldc);
+    const auto call = checked_syrk<T, Factor>(order, uplo, trans, n, k, value_of(alpha), a, lda, c, ldc);
     if (!call) {
         const PassOn own_calls_of_library;
         return library(order, uplo, trans, n, k, alpha, a, lda, beta, c, ldc);
     }
+    const T of_product(value_of(alpha)), of_result(value_of(beta));
     update_triangle(
         *call,
         [&](const SyrkCall<T>& part) {
@@ -255,9 +295,10 @@ void cblas_syrk(RealFunction& real, RealFunction& gemm, int order, int uplo, int
             library(order, uplo, trans, static_cast<Int>(part.n), k, alpha, part.a, lda, beta, part.c, ldc);
         },
         [&](std::int64_t rows, std::int64_t cols, const T* left, const T* right, T* result) {
-            cblas_gemm<T, Int>(gemm, column_major, call->transposed ? transposed_word : as_is,
-                               call->transposed ? as_is : transposed_word, static_cast<Int>(rows),
-                               static_cast<Int>(cols), k, alpha, left, lda, right, lda, beta, result, ldc);
+            cblas_gemm<T, Int>(gemm, column_major, call->transposed ? kTurned<T, Factor> : as_is,
+                               call->transposed ? as_is : kTurned<T, Factor>, static_cast<Int>(rows),
+                               static_cast<Int>(cols), k, as_factor(of_product), left, lda, right, lda,
+                               as_factor(of_result), result, ldc);
         });
 }
 

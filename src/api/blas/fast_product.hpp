@@ -1,6 +1,7 @@
 // A large product of somebody's dgemm_ or cblas_dgemm as one of ours.
 #pragma once
 
+#include <complex>
 #include <cstdint>
 
 #include "api/blas/real_function.hpp"
@@ -10,9 +11,9 @@ namespace heptad::blas {
 
 /// What was asked for, checked, in views: c = alpha * a * b + beta * c.
 struct GemmCall {
-    double alpha = 1;
+    std::complex<double> alpha = 1;  // real where the matrices are
     ConstView a, b;
-    double beta = 0;
+    std::complex<double> beta = 0;
     View c;
 };
 

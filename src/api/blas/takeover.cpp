@@ -16,8 +16,12 @@ namespace {
 /// The smallest size from which 1, 2 and 3 levels pay.
 using Sides = std::array<std::int64_t, 3>;
 
+/// Complex products of either type pay from one size on: three real products in place of the four that a library makes,
+/// for passes over the matrices.
 struct Row {
     Sides f32, f64;
+    std::int64_t complex;
+    std::size_t levels_in_triangle;  // that its product, half of the work, must be worth
 };
 
 Row row_of_this_processor() {
@@ -25,12 +29,12 @@ Row row_of_this_processor() {
         case cpu::InstructionSet::avx512:
         case cpu::InstructionSet::avx512bf16:
         case cpu::InstructionSet::amx:
-            return {{2304, 4608, 14336}, {1920, 2816, 7168}};
+            return {{2304, 4608, 14336}, {1920, 2816, 7168}, 1024, 2};
         case cpu::InstructionSet::neon:
         case cpu::InstructionSet::i8mm:
-            return {{1280, 2048, 4096}, {1280, 2048, 4096}};
+            return {{1152, 2048, 4096}, {1152, 2048, 4096}, 768, 1};
         default:  // not measured: careful
-            return {{3072, 8192, 16384}, {3072, 8192, 16384}};
+            return {{3072, 8192, 16384}, {3072, 8192, 16384}, 1536, 2};
     }
 }
 
@@ -108,21 +112,29 @@ bool has_whole_pages(const ConstView& v) {
 }  // namespace
 
 constexpr std::int64_t kBeyondAll = std::numeric_limits<std::int64_t>::max();
-constinit std::array<std::atomic<std::int64_t>, 2> smallest_sides{kBeyondAll, kBeyondAll};
-constinit std::array<std::atomic<std::int64_t>, 2> smallest_sides_in_triangles{kBeyondAll, kBeyondAll};
+constinit Limits smallest_sides{kBeyondAll, kBeyondAll, kBeyondAll, kBeyondAll};
+constinit Limits smallest_sides_in_triangles{kBeyondAll, kBeyondAll, kBeyondAll, kBeyondAll};
 
 void set_smallest_sides() {
     const Knobs& asked = knobs();
     if (asked.off || asked.accuracy == Accuracy::strict) {
         return;  // they stay beyond every size: a strict product is what the library makes
     }
-    for (const Type type : {Type::f32, Type::f64}) {
-        const auto set = [&](auto& limits, double least) {
-            limits[type == Type::f64 ? 1 : 0].store(
-                asked.min_size > 0 ? asked.min_size : static_cast<std::int64_t>(least), std::memory_order_relaxed);
+    for (const Type type : {Type::f32, Type::f64, Type::c64, Type::c128}) {
+        const auto set = [&](Limits& limits, double least) {
+            limits[type_index(type)].store(asked.min_size > 0 ? asked.min_size : static_cast<std::int64_t>(least),
+                                           std::memory_order_relaxed);
         };
-        set(smallest_sides, kWholePages * static_cast<double>(sides_of(type)[0]));
-        set(smallest_sides_in_triangles, static_cast<double>(sides_of(type)[1]));
+        if (is_complex(type)) {
+            const auto least = static_cast<double>(row_of_this_processor().complex);
+            set(smallest_sides, least);
+            set(smallest_sides_in_triangles, least);
+        } else {
+            set(smallest_sides, kWholePages * static_cast<double>(sides_of(type)[0]));
+            const std::size_t levels = row_of_this_processor().levels_in_triangle;
+            set(smallest_sides_in_triangles,
+                (levels == 1 ? kWholePages : 1) * static_cast<double>(sides_of(type)[levels - 1]));
+        }
     }
 }
 
@@ -136,6 +148,12 @@ int levels_for(const ConstView& a, const ConstView& b, int threads) {
     const auto levels = std::count_if(sides.begin(), sides.end(),
                                       [&](std::int64_t least) { return side >= scale * static_cast<double>(least); });
     return static_cast<int>(std::max<std::int64_t>(levels, knobs().min_size > 0 ? 1 : 0));
+}
+
+bool three_products_pay(const ConstView& a, const ConstView& b, int threads) {
+    const auto least = static_cast<double>(row_of_this_processor().complex) * by_threads(threads);
+    const auto side = static_cast<double>(std::min({a.rows, a.cols, b.cols}));
+    return knobs().levels != 0 && (knobs().min_size > 0 || side >= least);
 }
 
 }  // namespace heptad::blas

@@ -11,6 +11,7 @@
 
 #include "api/drop_in/knobs.hpp"
 #include "api/drop_in/pass_on.hpp"
+#include "base/types.hpp"
 #include "base/view.hpp"
 
 namespace heptad::blas {
@@ -19,33 +20,40 @@ using drop_in::Knobs;
 using drop_in::knobs;
 using drop_in::PassOn;
 
-/// By type: 0 f32, 1 f64. Calls whose smallest size is below go to the real function, wrong arguments among them.
-extern constinit std::array<std::atomic<std::int64_t>, 2> smallest_sides;
+/// The four types that there are entries for, in a row: f32, f64, c64, c128.
+constexpr std::size_t type_index(Type type) {
+    return (type == Type::f64 || type == Type::c128 ? 1U : 0U) + (is_complex(type) ? 2U : 0U);
+}
+inline constexpr std::size_t kTypes = 4;
+using Limits = std::array<std::atomic<std::int64_t>, kTypes>;
 
-template <class T>
-inline constexpr std::size_t type_index = sizeof(T) == sizeof(double) ? 1 : 0;
+/// Calls whose smallest size is below go to the real function, wrong arguments among them.
+extern constinit Limits smallest_sides;
 
 /// The one question that every call is asked.
 template <class T>
 bool is_small(std::int64_t m, std::int64_t n, std::int64_t k) {
-    const std::int64_t limit = smallest_sides[type_index<T>].load(std::memory_order_relaxed);
+    const std::int64_t limit = smallest_sides[type_index(TypeOf<T>::value)].load(std::memory_order_relaxed);
     return m < limit || n < limit || k < limit;
 }
 
-/// The same for the product inside of a triangle (triangle.hpp). It is half of the work at most, so that it is worth
-/// its while from two levels on.
-extern constinit std::array<std::atomic<std::int64_t>, 2> smallest_sides_in_triangles;
+/// The same for the product inside of a triangle (triangle.hpp), which is half of the work at most.
+extern constinit Limits smallest_sides_in_triangles;
 
 template <class T>
 bool is_small_in_triangle(std::int64_t side, std::int64_t k) {
-    const std::int64_t limit = smallest_sides_in_triangles[type_index<T>].load(std::memory_order_relaxed);
+    const std::int64_t limit =
+        smallest_sides_in_triangles[type_index(TypeOf<T>::value)].load(std::memory_order_relaxed);
     return side < limit || k < limit;
 }
 
 /// From the environment and the table; costs nothing the second time.
 void set_smallest_sides();
 
-/// How many levels of a * b are worth while; 0: none, the real function is faster.
+/// How many levels of a * b are worth while; 0: none, the real function is faster. Of real types.
 int levels_for(const ConstView& a, const ConstView& b, int threads);
+
+/// Of complex types: three real products in place of one complex one, with or without levels.
+bool three_products_pay(const ConstView& a, const ConstView& b, int threads);
 
 }  // namespace heptad::blas

@@ -1,4 +1,5 @@
-// syrk by recursion on gemm: C = alpha * op(A) op(A)^T + beta * C, of which one triangle is read and written.
+// syrk and herk by recursion on gemm: C = alpha * op(A) op(A)^T + beta * C (herk: the conjugate transpose), of which
+// one triangle is read and written.
 //
 //   | C11      |    C11 and C22 are triangles again, half as wide; C21 = alpha * A2 A1^T + beta * C21 is a product
 //   | C21  C22 |    (upper: C12 = alpha * A1 A2^T + beta * C12)
@@ -18,10 +19,8 @@ template <class T>
 struct SyrkCall {
     bool upper, transposed;
     std::int64_t n, k;
-    T alpha;
     const T* a;
     std::int64_t lda;
-    T beta;
     T* c;
     std::int64_t ldc;
 };

@@ -3,22 +3,19 @@
 #include <dlfcn.h>
 
 #include <cstdio>
-#include <cstdlib>
+#include <string>
 
 namespace heptad::blas {
 
-void report_wrong_argument(const char* routine, int number) {
+void report_wrong_argument(Type type, const char* routine, int number, bool is_cblas) {
     using Xerbla = void (*)(const char*, const int*, std::size_t);
+    const std::string name = "SDCZ"[type_index(type)] + std::string(routine);
+    number = !is_cblas ? number : number < 0 ? 1 : number + 1;
     if (const auto xerbla = reinterpret_cast<Xerbla>(dlsym(RTLD_DEFAULT, "xerbla_"))) {
-        xerbla(routine, &number, 6);
+        xerbla(name.c_str(), &number, name.size());
     } else {
-        std::fprintf(stderr, " ** On entry to %s parameter number %2d had an illegal value\n", routine, number);
+        std::fprintf(stderr, " ** On entry to %s parameter number %2d had an illegal value\n", name.c_str(), number);
     }
-}
-
-void no_library(const char* entry) {
-    std::fprintf(stderr, "heptad: %s was called, and this process has no BLAS; link or load one\n", entry);
-    std::abort();
 }
 
 }  // namespace heptad::blas

@@ -12,11 +12,12 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
+#include <limits>
 #include <utility>
 #include <vector>
 
+#include "api/drop_in/knobs.hpp"
 #include "base/shared_state.hpp"
 
 extern "C" {
@@ -110,16 +111,12 @@ Transpose transpose_of(char word) {
 
 /// Below this in any size, ScaLAPACK's own routine is the faster one: products are not larger than what it costs to
 /// plan them and to spread the matrices anew (of f32 on two processes: 0.2 of its rate for n = 512, 0.8 for n = 1024).
-constexpr int kSmallestSize = 2048;
+constexpr std::int64_t kSmallestSize = 2048;
 
-/// HEPTAD_MIN_SIZE, which all processes must have alike.
-int smallest_size() {
-    static constinit Once<int> size;
-    return size.get([] {
-        const char* const text = std::getenv("HEPTAD_MIN_SIZE");
-        const int asked = text == nullptr ? 0 : std::atoi(text);
-        return asked > 0 ? asked : kSmallestSize;
-    });
+/// HEPTAD_MIN_SIZE and HEPTAD_OFF, which all processes must have alike.
+std::int64_t smallest_size() {
+    const drop_in::Knobs& asked = drop_in::knobs();
+    return asked.off ? std::numeric_limits<std::int64_t>::max() : asked.min_size > 0 ? asked.min_size : kSmallestSize;
 }
 
 /// One call, as the grid of processes sees it.

@@ -64,6 +64,28 @@ TEST(knobs, off_strict_no_levels_and_no_workspace_pass_everything_on) {
     EXPECT_EQ(calls_passed_on({{"HEPTAD_WORKSPACE", "64M"}}), "exit 1");
 }
 
+TEST(knobs, complex_calls_are_ours_and_passed_on_alike) {
+    const auto passed_on = [](const char* name, const char* value) {
+        return heptad::citizen::in_child([&] {
+            setenv("HEPTAD_MIN_SIZE", "32", 1);
+            setenv(name, value, 1);
+            const int n = 32;
+            const std::complex<double> one = 1, zero = 0;
+            const std::vector<std::complex<double>> a(32 * 32, {1, 2});
+            std::vector<std::complex<double>> c(a.size());
+            zgemm_("N", "C", &n, &n, &n, &one, a.data(), &n, a.data(), &n, &zero, c.data(), &n, 1, 1);
+            return c == std::vector<std::complex<double>>(a.size(), 5.0 * n) ? made_up_calls.zgemm.load() : 100;
+        });
+    };
+    EXPECT_EQ(passed_on("HEPTAD_ACCURACY", "balanced"), "exit 0");
+    EXPECT_EQ(passed_on("HEPTAD_MIN_SIZE", "33"), "exit 1");
+    EXPECT_EQ(passed_on("HEPTAD_MIN_SIZE", ""), "exit 1") << "the table's size";
+    EXPECT_EQ(passed_on("HEPTAD_OFF", "1"), "exit 1");
+    EXPECT_EQ(passed_on("HEPTAD_ACCURACY", "strict"), "exit 1");
+    EXPECT_EQ(passed_on("HEPTAD_LEVELS", "0"), "exit 1");
+    EXPECT_EQ(passed_on("HEPTAD_WORKSPACE", "0"), "exit 1");
+}
+
 TEST(knobs, values_that_mean_nothing_are_told_and_left_out) {
     for (const auto& [name, value] : Settings{{"HEPTAD_ACCURACY", "good"},
                                               {"HEPTAD_THREADS", "many"},

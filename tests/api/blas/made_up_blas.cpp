@@ -4,6 +4,23 @@ MadeUpCalls made_up_calls;
 
 namespace {
 
+double conjugate(double x) {
+    return x;
+}
+float conjugate(float x) {
+    return x;
+}
+std::complex<double> conjugate(const std::complex<double>& x) {
+    return std::conj(x);
+}
+
+/// An element of op(M), M by columns.
+template <class T>
+T element(char word, const T* m, int leading, int i, int j) {
+    const T x = word == 'N' ? m[i + j * leading] : m[j + i * leading];
+    return word == 'C' ? conjugate(x) : x;
+}
+
 template <class T>
 void gemm(char ta, char tb, int m, int n, int k, T alpha, const T* a, int lda, const T* b, int ldb, T beta, T* c,
           int ldc) {
@@ -11,9 +28,9 @@ void gemm(char ta, char tb, int m, int n, int k, T alpha, const T* a, int lda, c
         for (int i = 0; i < m; ++i) {
             T sum = 0;
             for (int p = 0; p < k; ++p) {
-                sum += (ta == 'N' ? a[i + p * lda] : a[p + i * lda]) * (tb == 'N' ? b[p + j * ldb] : b[j + p * ldb]);
+                sum += element(ta, a, lda, i, p) * element(tb, b, ldb, p, j);
             }
-            c[i + j * ldc] = alpha * sum + (beta == 0 ? 0 : beta * c[i + j * ldc]);
+            c[i + j * ldc] = alpha * sum + (beta == T(0) ? T(0) : beta * c[i + j * ldc]);
         }
     }
 }
@@ -66,6 +83,30 @@ void dsyrk_(const char* uplo, const char* trans, const int* n, const int* k, con
         const bool by_rows = *trans == 'N';
         gemm(*trans, by_rows ? 'T' : 'N', count, 1, *k, *alpha, a + (by_rows ? first : first * *lda), *lda,
              a + (by_rows ? j : j * *lda), *lda, *beta, c + first + j * *ldc, *ldc);
+    }
+}
+
+void zgemm_(const char* ta, const char* tb, const int* m, const int* n, const int* k, const std::complex<double>* alpha,
+            const std::complex<double>* a, const int* lda, const std::complex<double>* b, const int* ldb,
+            const std::complex<double>* beta, std::complex<double>* c, const int* ldc, std::size_t, std::size_t) {
+    ++made_up_calls.zgemm;
+    made_up_calls.last_m = *m;
+    if (*ta != 'X') {
+        gemm(*ta, *tb, *m, *n, *k, *alpha, a, *lda, b, *ldb, *beta, c, *ldc);
+    }
+}
+
+void zherk_(const char* uplo, const char* trans, const int* n, const int* k, const double* alpha,
+            const std::complex<double>* a, const int* lda, const double* beta, std::complex<double>* c, const int* ldc,
+            std::size_t, std::size_t) {
+    ++made_up_calls.zherk;
+    for (int j = 0; j < *n; ++j) {
+        const int first = *uplo == 'U' ? 0 : j, count = *uplo == 'U' ? j + 1 : *n - j;
+        const bool by_rows = *trans == 'N';
+        c[j + j * *ldc].imag(0);
+        gemm<std::complex<double>>(*trans, by_rows ? 'C' : 'N', count, 1, *k, *alpha,
+                                   a + (by_rows ? first : first * *lda), *lda, a + (by_rows ? j : j * *lda), *lda,
+                                   *beta, c + first + j * *ldc, *ldc);
     }
 }
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <complex>
 #include <cstddef>
 
 #if defined(__GNUC__)
@@ -10,7 +11,7 @@
 
 extern "C" {
 struct MadeUpCalls {
-    std::atomic<int> dgemm, cblas_dgemm, sgemm, dsyrk;
+    std::atomic<int> dgemm, cblas_dgemm, sgemm, dsyrk, zgemm, zherk;
     std::atomic<int> last_m;
     std::atomic<std::size_t> last_length;
     std::atomic<int> threads;  // what openblas_get_num_threads() answers
@@ -28,4 +29,9 @@ MADE_UP void cblas_dgemm(int, int, int, int, int, int, double, const double*, in
                          int);
 MADE_UP void dsyrk_(const char*, const char*, const int*, const int*, const double*, const double*, const int*,
                     const double*, double*, const int*, std::size_t, std::size_t);
+MADE_UP void zgemm_(const char*, const char*, const int*, const int*, const int*, const std::complex<double>*,
+                    const std::complex<double>*, const int*, const std::complex<double>*, const int*,
+                    const std::complex<double>*, std::complex<double>*, const int*, std::size_t, std::size_t);
+MADE_UP void zherk_(const char*, const char*, const int*, const int*, const double*, const std::complex<double>*,
+                    const int*, const double*, std::complex<double>*, const int*, std::size_t, std::size_t);
 }

@@ -3,17 +3,22 @@ if(NOT HEPTAD_SANITIZE)
   add_library(api_made_up_blas SHARED api/blas/made_up_blas.cpp)
   target_include_directories(api_made_up_blas PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   add_library(api_private_blas MODULE api/blas/private_blas.cpp)
-  foreach(name drop_in_test knobs_test)
+  foreach(name drop_in_test complex_drop_in_test knobs_test)
     heptad_test(api/blas/${name} heptad_blas api_made_up_blas) # in this order
     target_link_options(api_blas_${name} PRIVATE -Wl,--no-as-needed)
   endforeach()
   target_compile_definitions(api_blas_drop_in_test PRIVATE HEPTAD_PRIVATE_BLAS="$<TARGET_FILE:api_private_blas>")
   add_dependencies(api_blas_drop_in_test api_private_blas)
 
+  if(HEPTAD_HAS_CUDA)
+    heptad_test(api/blas/device_test heptad_blas api_made_up_blas LABELS gpu)
+    target_link_options(api_blas_device_test PRIVATE -Wl,--no-as-needed)
+  endif()
+
   foreach(name netlib_testers_test interpreters_test)
     heptad_test(api/blas/${name})
     target_compile_definitions(api_blas_${name} PRIVATE HEPTAD_BLAS_LIBRARY="$<TARGET_FILE:heptad_blas>"
-      HEPTAD_LIBRARY_FOLDER="/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}")
+      HEPTAD_LIBRARY_FOLDER="/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}" HEPTAD_WHEELS="${CMAKE_CURRENT_BINARY_DIR}/wheels")
     add_dependencies(api_blas_${name} heptad_blas)
   endforeach()
 
