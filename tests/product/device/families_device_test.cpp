@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
-#include <optional>
+#include <limits>
+#include <string>
+#include <vector>
 
 #include "base/types.hpp"
 #include "kernels/guarded_matrix.hpp"
@@ -34,6 +37,11 @@ public:
         family.make(a, b, random);
         take_over(a, a_);
         take_over(b, b_);
+        for (std::int64_t p = 0; p < size.k; ++p) {
+            for (std::int64_t j = 0; j < size.n; ++j) {
+                b_values_.push_back(b_.get(p, j));
+            }
+        }
         const auto entries = static_cast<std::size_t>(size.m * size.n);
         sums_.resize(entries);
         magnitudes_.resize(entries);
@@ -104,11 +112,13 @@ private:
         }
     }
     std::size_t at(std::int64_t i, std::int64_t j) const { return static_cast<std::size_t>(i * size_.n + j); }
-    long double b_value(std::int64_t p, std::int64_t j) const { return b_.get(p, j); }
+    long double b_value(std::int64_t p, std::int64_t j) const {
+        return b_values_[static_cast<std::size_t>(p * size_.n + j)];
+    }
 
     GuardedMatrix a_, b_;
     ProblemSize size_;
-    std::vector<long double> sums_, magnitudes_, rows_, cols_;
+    std::vector<long double> b_values_, sums_, magnitudes_, rows_, cols_;
     long double max_a_ = 0, max_b_ = 0;
 };
 

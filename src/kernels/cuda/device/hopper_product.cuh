@@ -57,7 +57,9 @@ struct SumsOf {
     using type = int;
 };
 template <class Leaf>
-    requires requires { typename Leaf::Sum; }
+requires requires {
+    typename Leaf::Sum;
+}
 struct SumsOf<Leaf> {
     using type = typename Leaf::Sum;
 };
