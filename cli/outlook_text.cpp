@@ -63,12 +63,12 @@ std::string bound_text(const ErrorPromise& error) {
                        ? fmt::format("error bound: |AB - computed|_ij <= {:.3g} {}, guaranteed", error.bound, over)
                        : "error bound: none, k is too large for one";
         case BoundOver::lines:
-            return fmt::format("error bound: |AB - computed|_ij <= c u {}, c u = {:.3g}, c = {:.3g}, {}", over,
-                               error.bound, error.bound / error.roundoff,
-                               error.by_sample ? "as far as samples show" : "guaranteed for all finite data");
+            return fmt::format(
+                "error bound: |AB - computed|_ij <= c u {}, c u = {:.3g}, c = {:.3g}, guaranteed for all finite data",
+                over, error.bound, error.bound / error.roundoff);
         default:
-            return fmt::format("error bound: |AB - computed|_ij <= {:.3g} {}, {} for the whole matrix only",
-                               error.bound, over, error.by_sample ? "as far as samples show," : "guaranteed");
+            return fmt::format("error bound: |AB - computed|_ij <= {:.3g} {}, guaranteed for the whole matrix only",
+                               error.bound, over);
     }
 }
 
@@ -79,9 +79,6 @@ nlohmann::ordered_json outlook_json(const Outlook& outlook) {
     Json bound{{"value", bounded ? Json(error.bound) : Json(nullptr)},
                {"norm", exact ? Json(nullptr) : Json(bound_over_text(error.over))}};
     bound["c"] = exact || !bounded ? Json(nullptr) : Json(error.bound / error.roundoff);
-    if (error.by_sample) {
-        bound["by_sample"] = true;
-    }
     return {{"expected_error_growth", error.growth},
             {"typical_error", error.typical},
             {"guaranteed_bound", std::move(bound)},

@@ -2,6 +2,7 @@
 // All views of one call have the same element type. Preconditions are stated here and not checked again inside.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -120,6 +121,8 @@ struct GuardLimits {
     double sums = std::numeric_limits<double>::infinity(), result = std::numeric_limits<double>::infinity();
     double least_evenness = 0;
     double even_enough = 0;  // below it they are reported
+    /// What the product of the smallest row of A and column of B must reach where powers of two are taken out of them.
+    double smallest_product = 0;
     bool may_scale = false;  // powers of two may be taken out of A and B; otherwise they are judged as they are
 };
 
@@ -144,8 +147,9 @@ public:
     /// Notes the largest value of A (0) or B (1) in a pass of its own, with the exponents that were judged; or the
     /// largest of C as it was (kWatchedC), where products are added to it: `limits.result` holds for it then.
     virtual void watch(int operand, const ConstView& view) = 0;
-    /// Enqueues the classical product, which does nothing if the sums could be trusted.
-    virtual void answer_if_unsafe(const Product& product) = 0;
+    /// Enqueues the classical product, which does nothing if the sums could be trusted. `free`: workspace that nobody
+    /// needs any more.
+    virtual void answer_if_unsafe(const Product& product, std::span<std::byte> free) = 0;
     /// Passes and products no longer belong to a guarded product.
     virtual void finish() = 0;
 };

@@ -37,19 +37,6 @@ double gamma(double n, double u) {
     return n * u < 1 ? n * u / (1 - n * u) : std::numeric_limits<double>::infinity();
 }
 
-/// How many times max|A''| max|B''| may be larger than |a''_i||b''_j| where levels are taken.
-double most_below(const ProductPlan& plan) {
-    if (!is_on_device(plan)) {
-        return kMostBelow;
-    }
-    // A device does not look at the largest value of every line, but at a sample of each: with v values of a row and of
-    // a column, whose mean product is at least p, |a''_i||b''_j| >= v p, and p k / (max|A''| max|B''|) is at least the
-    // evenness that is wanted.
-    constexpr double kSampled = kSampledForTails;
-    const auto k = static_cast<double>(plan.k);
-    return std::max(kMostBelow, k / (std::min(k, kSampled) * least_evenness_of(plan.levels)));
-}
-
 }  // namespace
 
 const char* bound_over_text(BoundOver over) {
@@ -140,7 +127,8 @@ ErrorPromise promised_error(const ProductPlan& plan, double growth, bool for_eve
     //   |AB - computed|_ij <= error_bound max|A''| max|B''| 2^-rows(i) 2^-cols(j),
     //
     // and levels are taken for even data only where max|A''| max|B''| <= kMostBelow r_i s_j for all i and j, with r_i =
-    // 2^rows(i) max_k |a_ik| and s_j likewise. The largest value of a row is at most its 2-norm, so that
+    // 2^rows(i) max_k |a_ik| and s_j likewise (a device takes the largest of its sample of the row instead, which is no
+    // larger). The largest value of a row is at most its 2-norm, so that
     //
     //   |AB - computed|_ij <= kMostBelow error_bound |a_i||b_j|.
     //
@@ -149,8 +137,7 @@ ErrorPromise promised_error(const ProductPlan& plan, double growth, bool for_eve
     // times the powers. Levels of two places judge twice, the inner ones sums of blocks.
     const bool keeps_lines = plan.least_evenness > 0 || for_even_data;
     promise.over = keeps_lines ? BoundOver::lines : BoundOver::matrices;
-    promise.by_sample = levels_inside && is_on_device(plan);
-    promise.bound = plan.error_bound * (levels_inside ? most_below(plan) : 1) * (levels_outside ? kMostBelow : 1);
+    promise.bound = plan.error_bound * (levels_inside ? kMostBelow : 1) * (levels_outside ? kMostBelow : 1);
     return promise;
 }
 

@@ -27,8 +27,6 @@ struct ErrorPromise {
     BoundOver over = BoundOver::nothing;
     double bound = 0;     // guaranteed for AB: |AB - computed|_ij is at most so many times that
     double roundoff = 0;  // of the type
-    /// Guaranteed as far as a device's sample of rows and columns shows what they are like (docs/accuracy.md).
-    bool by_sample = false;
 };
 
 /// How large the largest error of a classical product usually is, over |a_i||b_j|. 0 for exact types.

@@ -66,6 +66,11 @@ GuardLimits operand_limits(const ProductPlan& plan, double alpha) {
     return {limit / growth.a, limit / growth.b, limit / products / growth.a / growth.b};
 }
 
+/// Far enough above the subnormal numbers for sums with them to keep their digits.
+double smallest_product(Type type) {
+    return type == Type::f64 ? 0x1p-960 : type == Type::f16 ? 0x1p-6 : 0x1p-96;
+}
+
 /// What `balanced` asks for, whatever the plan does about it.
 double even_enough(const ProductPlan& plan) {
     return plan.least_evenness > 0 ? plan.least_evenness : least_evenness_of(plan.levels);
@@ -93,6 +98,7 @@ GuardLimits guard_limits(const ProductPlan& plan, double alpha, double beta) {
     limits.least_evenness = plan.least_evenness;
     limits.even_enough = even_enough(plan);
     limits.may_scale = can_scale(plan, beta);
+    limits.smallest_product = smallest_product(plan.type);
     if (adds_to_c_at_once(plan, beta)) {
         limits.result = largest_finite(plan.type) / 4 / plan_growth(plan).c / std::max(1.0, std::abs(beta));
     }
@@ -118,11 +124,6 @@ double least_line(const std::vector<double>& largest) {
         least = x > 0 ? std::min(least, x) : least;
     }
     return least;
-}
-
-/// Far enough above the subnormal numbers for sums with them to keep their digits.
-double smallest_product(Type type) {
-    return type == Type::f64 ? 0x1p-960 : type == Type::f16 ? 0x1p-6 : 0x1p-96;
 }
 
 /// Looks at A and B before anything is made of them. False: the classical product must answer.
@@ -249,8 +250,10 @@ RunReport run_plan(const ProductPlan& plan, Backend& backend, double alpha, cons
         report.uneven = is_uneven(plan, even);
         report.scaled = even.scales();
     }
-    Arena arena(static_cast<std::byte*>(workspace) + reserved,
-                plan.workspace_bytes - plan.vendor_workspace_bytes - reserved);
+    const std::span<std::byte> free(
+        static_cast<std::byte*>(workspace) + reserved,
+        static_cast<std::size_t>(plan.workspace_bytes - plan.vendor_workspace_bytes - reserved));
+    Arena arena(free.data(), static_cast<std::int64_t>(free.size()));
     // Work is counted in multiplications.
     const auto volume = [](std::int64_t m, std::int64_t k, std::int64_t n) {
         return static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n);
@@ -287,7 +290,7 @@ RunReport run_plan(const ProductPlan& plan, Backend& backend, double alpha, cons
         run_levels(operands.a(), operands.b(), 0, operands.c());
         operands.give_back(beta, c);
         if (guard != nullptr) {
-            guard->answer_if_unsafe({alpha, a, b, beta, c});
+            guard->answer_if_unsafe({alpha, a, b, beta, c}, free);
             guard->finish();
         }
         finish_product(hooks);
@@ -340,7 +343,7 @@ RunReport run_plan(const ProductPlan& plan, Backend& backend, double alpha, cons
         if (is_judged_by_result(plan, beta)) {
             guard->watch(kWatchedC, core_c);
         }
-        guard->answer_if_unsafe({alpha, core_a, core_b, beta, core_c});
+        guard->answer_if_unsafe({alpha, core_a, core_b, beta, core_c}, free);
         guard->finish();
     }
     if (rest_k > 0) {

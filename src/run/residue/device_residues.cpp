@@ -59,7 +59,7 @@ public:
         guard.start(limits, left_.rows, left_.cols, right_.cols);
         kernels_.measure(left_, right_, choice, notes_);
         make_tiles(plan_, true);
-        guard.answer_if_unsafe(product_);
+        guard.answer_if_unsafe(product_, {});
         guard.finish();
         return report();
     }

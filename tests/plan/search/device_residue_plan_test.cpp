@@ -225,7 +225,6 @@ TEST(device_residue_plan, promises_less_error_than_a_classical_product) {
         const ProductPlan plan = make_plan(problem(8192, 8192, 8192, type), machine(), device_limits());
         const ErrorPromise promise = promised_error(plan, expected_growth(plan, machine()), false);
         EXPECT_EQ(promise.over, BoundOver::lines);
-        EXPECT_FALSE(promise.by_sample);
         EXPECT_EQ(promise.growth, 1);
         EXPECT_LT(promise.bound, classical_promise(plan).bound);
         EXPECT_GT(promise.bound, promise.roundoff);

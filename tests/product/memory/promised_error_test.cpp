@@ -190,13 +190,11 @@ TEST(promised_error, levels_of_every_place_are_counted) {
     EXPECT_EQ(promised_error(plan, 2, true).growth, 2);
 }
 
-TEST(promised_error, devices_see_samples_of_lines) {
+TEST(promised_error, is_the_same_on_a_device) {
     ProductPlan plan = plan_product(512, 512, 512, Type::f32, with_levels(Accuracy::balanced, 1), {});
     const double looked_at = promise_of(plan).bound;
-    EXPECT_FALSE(promise_of(plan).by_sample);
     plan.backend = "cuda";
-    EXPECT_TRUE(promise_of(plan).by_sample);
-    EXPECT_DOUBLE_EQ(promise_of(plan).bound, looked_at / 64 * 512 / (128 * plan.least_evenness));
+    EXPECT_DOUBLE_EQ(promise_of(plan).bound, looked_at);
 }
 
 TEST(promised_error, blocks_of_ranks_add_up) {

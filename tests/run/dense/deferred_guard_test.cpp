@@ -98,7 +98,7 @@ private:
         double& kept = seen_[operand];
         kept = std::isnan(kept) || kept > here ? kept : here;
     }
-    void answer_if_unsafe(const Product& product) override {
+    void answer_if_unsafe(const Product& product, std::span<std::byte>) override {
         if (!is_safe()) {
             fell_back_ = true;
             loops_.multiply({&product, 1}, "reference");

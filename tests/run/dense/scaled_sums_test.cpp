@@ -120,7 +120,7 @@ private:
             }
         }
     }
-    void answer_if_unsafe(const Product& product) override {
+    void answer_if_unsafe(const Product& product, std::span<std::byte>) override {
         if (!(largest_[0] < limits_.a && largest_[1] < limits_.b)) {
             was_classical = true;
             multiply({&product, 1}, "");

@@ -53,7 +53,7 @@ private:
     }
     ProductExponents judge_evenness(const ConstView&, const ConstView&) override { return {}; }
     void watch(int, const ConstView&) override {}
-    void answer_if_unsafe(const Product& product) override {
+    void answer_if_unsafe(const Product& product, std::span<std::byte>) override {
         if (!is_safe) {
             loops_.multiply({&product, 1}, "reference");
         }

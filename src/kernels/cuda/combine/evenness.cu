@@ -47,12 +47,15 @@ __global__ void judge_lines(const __grid_constant__ JudgementArguments args) {
     if (is_zero[0] || is_zero[1]) {  // even, if nothing else turns up
         constexpr double kAnything = 1e300;
         words.least_product = words.mean_square[0] = words.mean_square[1] = 1;
+        words.least_line[0] = words.least_line[1] = kAnything;
         words.outlier_weight[0] = is_zero[0] ? kAnything : 0;
         words.outlier_weight[1] = is_zero[1] ? kAnything : 0;
         return;
     }
     for (int operand = 0; operand < 2; ++operand) {
         words.mean_square[operand] = kept_value(notes.mean_square[operand]);
+        words.least_plain[operand] = __hiloint2double(static_cast<int>(notes.least_plain[operand]), 0);
+        words.least_line[operand] = __hiloint2double(static_cast<int>(notes.least_line[operand]), 0);
         words.outlier_weight[operand] = exp2(-notes.usual[operand]) / sqrt(notes.total_weight);
     }
     const bool wants_powers = notes.wants_powers != 0;

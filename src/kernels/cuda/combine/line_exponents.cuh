@@ -169,6 +169,8 @@ __global__ void __launch_bounds__(kJudges) line_exponents(const __grid_constant_
         for (int operand = 0; operand < 2; ++operand) {
             notes.places[operand] = has_weights ? picks : args.places[operand];
             notes.usual[operand] = usual[operand == 0 ? rows_of_a : cols_of_b];
+            constexpr unsigned int kInfinity = 0x7ff00000U;
+            notes.least_plain[operand] = notes.least_line[operand] = kInfinity;
         }
         notes.total_weight = total;
         notes.wants_powers = wants_powers ? 1 : 0;

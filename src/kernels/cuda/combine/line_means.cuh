@@ -28,6 +28,8 @@ struct Notes {
     double total_weight;                // of all of k
     int wants_powers, has_zero_line, most_inner;
     int places[2];
+    /// Upper halves of GuardWords::least_plain and least_line.
+    unsigned int least_plain[2], least_line[2];
     std::int64_t place[2][kSampledForTails];  // along k
     double factor[2][kSampledForTails];
 };

@@ -1,4 +1,5 @@
-// How many values of every row of A and column of B are how large, with the powers of two that were found for them.
+// How many values of every row of A and column of B are how large, with the powers of two that were found for them; and
+// how small the largest of a row or column is.
 #pragma once
 
 #include "kernels/cuda/combine/line_means.cuh"
@@ -50,11 +51,20 @@ struct Counts {
     }
 };
 
+/// Most values are no news, and an atomic is rare.
+__device__ __forceinline__ void lower(unsigned int& least, unsigned int value) {
+    if (value < __ldcg(&least)) {
+        atomicMin(&least, value);
+    }
+}
+
 /// How many values of every row of A and column of B are how large: the fewest of any, and the largest mean square.
+/// Largest values are compared by the upper halves of doubles, cut off.
 template <class T>
 __global__ void __launch_bounds__(kSampleThreads) line_tails(const __grid_constant__ TailsArguments args) {
     __shared__ Counts counts_of[kWarps][32];
     __shared__ double squares_of[kWarps][32];
+    __shared__ unsigned int largest_of[kWarps][32];
     const int operand = static_cast<int>(blockIdx.y);
     const auto& set = args.set[operand];
     Notes& notes = *args.notes;
@@ -73,7 +83,21 @@ __global__ void __launch_bounds__(kSampleThreads) line_tails(const __grid_consta
     };
     Counts fewest = Counts::each(static_cast<std::uint32_t>(places));
     double largest = 0;
-    const auto note = [&](Counts& counts, double squares) {
+    constexpr unsigned int kAnything = 0xffffffffU;
+    unsigned int least_plain = kAnything, least_line = kAnything;
+    const auto upper_half = [](double x) { return static_cast<unsigned int>(__double2hiint(x)); };
+    const auto largest_half = [&](const auto& x) {
+        unsigned int most = 0;
+#pragma unroll
+        for (const double some : x) {
+            most = max(most, upper_half(some));
+        }
+        return most;
+    };
+    const auto note = [&](Counts& counts, double squares, unsigned int most, std::int32_t exponent) {
+        const double plain = __hiloint2double(static_cast<int>(most), 0);
+        least_plain = min(least_plain, most);
+        least_line = min(least_line, has_powers ? upper_half(times_power(plain, exponent)) : most);
         counts.add_up();
         fewest.lower_to(counts);
         const double mean = squares / places;
@@ -97,6 +121,7 @@ __global__ void __launch_bounds__(kSampleThreads) line_tails(const __grid_consta
             }
             counts_of[warp][lane] = counts;
             squares_of[warp][lane] = squares;
+            unsigned int most = largest_of[warp][lane] = largest_half(x);
             __syncthreads();
             if (warp == 0 && exponent != kZeroLine) {
                 for (int w = 1; w < kWarps; ++w) {
@@ -105,8 +130,9 @@ __global__ void __launch_bounds__(kSampleThreads) line_tails(const __grid_consta
                         counts.word[i] += counts_of[w][lane].word[i];
                     }
                     squares += squares_of[w][lane];
+                    most = max(most, largest_of[w][lane]);
                 }
-                note(counts, squares);
+                note(counts, squares, most, exponent);
             }
             __syncthreads();
         }
@@ -141,7 +167,7 @@ __global__ void __launch_bounds__(kSampleThreads) line_tails(const __grid_consta
                 for (int offset = 16; offset > 0; offset /= 2) {
                     squares += __shfl_xor_sync(0xffffffffU, squares, offset);
                 }
-                note(counts, squares);
+                note(counts, squares, __reduce_max_sync(0xffffffffU, largest_half(x[r])), exponent);
             }
         }
     }
@@ -155,9 +181,13 @@ __global__ void __launch_bounds__(kSampleThreads) line_tails(const __grid_consta
         const double more = __shfl_xor_sync(0xffffffffU, largest, offset);
         largest = more > largest ? more : largest;
     }
+    least_plain = __reduce_min_sync(0xffffffffU, least_plain);
+    least_line = __reduce_min_sync(0xffffffffU, least_line);
     if (lane == 0) {
         counts_of[warp][0] = fewest;
         squares_of[warp][0] = largest;
+        lower(notes.least_plain[operand], least_plain);
+        lower(notes.least_line[operand], least_line);
     }
     __syncthreads();
     if (threadIdx.x < kSteps) {

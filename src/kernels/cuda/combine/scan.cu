@@ -147,7 +147,7 @@ __global__ void report_kernel(const __grid_constant__ Guard guard, double even_e
     } else if (words.scaled != 0) {
         report->scaled = 1;
     }
-    if (was_missed || (within && !is_even(words, even_enough))) {
+    if (was_missed || (within && !is_even_for_sums(guard, even_enough))) {
         report->uneven = 1;
     }
 }

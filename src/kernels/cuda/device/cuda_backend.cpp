@@ -99,8 +99,9 @@ void CudaBackend::start(const GuardLimits& limits, std::int64_t m, std::int64_t 
     state_->is_result_judged = false;
     state_->judged = {};
     state_->limits = limits;
-    state_->guard = {state_->words(),       limits.a, limits.b, limits.product, limits.sums, limits.result,
-                     limits.least_evenness, true};
+    state_->guard = {state_->words(),       limits.a,    limits.b,
+                     limits.product,        limits.sums, limits.result,
+                     limits.least_evenness, true,        limits.smallest_product};
     state_->guarded = true;
 }
 
@@ -143,11 +144,11 @@ void CudaBackend::watch(int operand, const ConstView& view) {
                  "scan a matrix");
 }
 
-void CudaBackend::answer_if_unsafe(const Product& product) {
+void CudaBackend::answer_if_unsafe(const Product& product, std::span<std::byte> free) {
     state_->cleared_words();
     Guard unsafe = state_->guard;
     unsafe.run_when_safe = false;
-    state_->answer(product, unsafe);
+    state_->answer(product, unsafe, free);
     if (!state_->is_captured()) {  // graphs may outlive this backend, and nobody waits for them here
         check_launch(launch_report(state_->guard, state_->limits.even_enough, state_->cleared_report(), state_->stream),
                      "report a verdict");

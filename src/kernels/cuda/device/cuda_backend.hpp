@@ -68,7 +68,7 @@ private:
     void start(const GuardLimits& limits, std::int64_t m, std::int64_t k, std::int64_t n) override;
     ProductExponents judge_evenness(const ConstView& a, const ConstView& b) override;
     void watch(int operand, const ConstView& view) override;
-    void answer_if_unsafe(const Product& product) override;
+    void answer_if_unsafe(const Product& product, std::span<std::byte> free) override;
     void finish() override;
     void measure(const ConstView& a, const ConstView& b, const Choice& choice, void* notes) override;
     std::optional<Norms> measure_exactly(const ConstView& a, const ConstView& b, void* notes) override;

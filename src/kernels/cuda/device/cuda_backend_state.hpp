@@ -149,7 +149,9 @@ struct CudaBackend::State {
     bool multiply_strided(std::span<const Product> batch, bool as_one_alone);
     void multiply_classical(const Product& product, const Guard& guard_of_product) const;
     /// The classical product, if `unsafe` says on the device that it is needed.
-    void answer(const Product& product, const Guard& unsafe) const;
+    void answer(const Product& product, const Guard& unsafe, std::span<std::byte> free) const;
+    /// The same of short floats. False: the device has no such tensor cores, or `free` is too small for copies.
+    bool answer_by_tensor_cores(const Product& product, const Guard& unsafe, std::span<std::byte> free) const;
     void multiply_limbs(const Product& product) const;
     void scale(double beta, const View& c) const;
 };

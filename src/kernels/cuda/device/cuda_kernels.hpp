@@ -32,6 +32,9 @@ struct GuardWords {
     double least_product;
     double mean_square[2], outlier_weight[2];
     double inner_growth;  // sums may be so much larger than scaled values; 0: as 1
+    /// The least that the largest value of any row of A, or column of B, can be by its sample: as it is, and with its
+    /// own power of two.
+    double least_plain[2], least_line[2];
     /// By residues, as the bits of doubles: the most that powers along k make of the norm of a row of A, or of a column
     /// of B.
     unsigned long long line_growth[2];
@@ -65,7 +68,8 @@ struct DeviceLines {
 struct Guard {
     const GuardWords* words = nullptr;  // null: not asked, always run
     double limit_a = 0, limit_b = 0, limit_product = 0, limit_sums = 0, limit_result = 0, least_evenness = 0;
-    bool run_when_safe = true;  // false: run only when not safe
+    bool run_when_safe = true;    // false: run only when not safe
+    double smallest_product = 0;  // GuardLimits; 0: lines may be as small as they are, by residues
 };
 
 /// Sums kept in f16: 2^e above the largest value of A or B is divided out on the way in, and both are multiplied in
@@ -144,6 +148,29 @@ struct ClassicalLaunch {
     Guard guard;
 };
 DeviceStatus launch_classical(const ClassicalLaunch& launch, StreamHandle stream);
+
+/// Rows of A, or columns of B, as the copy engine reads them: along k, beginning on 16-byte boundaries, and zero from k
+/// up to the next one.
+struct LinesAlongK {
+    void* data = nullptr;
+    std::int64_t lines = 0, depth = 0, distance = 0;  // in elements
+};
+/// The same product of short floats on Hopper's tensor cores, added in f32; entries of a row of c lie side by side. f32
+/// stands for numbers that were rounded to tf32.
+struct TensorLaunch {
+    Scalar scalar = Scalar::bf16;
+    double alpha = 1;
+    LinesAlongK a, b;
+    double beta = 0;
+    DeviceMatrix c;
+    Guard guard;
+};
+/// Is it there on the present device?
+DeviceStatus find_tensor_product(bool& available);
+DeviceStatus launch_tensor_product(const TensorLaunch& launch, StreamHandle stream);
+/// Makes lines of the rows of a matrix of any strides; f32 is rounded to tf32.
+DeviceStatus launch_line_copy(Scalar scalar, const DeviceMatrix& from, const LinesAlongK& to, const Guard& guard,
+                              StreamHandle stream);
 
 /// *max_bits = max(*max_bits, largest absolute value), as GuardWords keeps it; with the powers of two beside the matrix
 /// where `scaled` is not null and not zero on the device.

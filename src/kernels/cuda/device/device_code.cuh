@@ -163,16 +163,20 @@ __device__ __forceinline__ double kept_value(unsigned long long bits) {
     return __longlong_as_double(static_cast<long long>(bits));
 }
 
-/// Are A and B finite, so small that no sum or product overflows, and no larger with powers of two beside them than a
-/// promise about their rows and columns allows?
+/// Are A and B finite, so small that no sum or product overflows, no larger with powers of two beside them than a
+/// promise about their rows and columns allows, and far enough above the subnormal numbers for those powers?
 __device__ __forceinline__ bool is_within_limits(const Guard& guard) {
     const GuardWords& words = *guard.words;
+    const auto smallest = [&](int operand) {
+        return fmin(words.least_plain[operand], kept_value(words.max_bits[operand]));
+    };
     const double growth = words.inner_growth == 0 ? 1 : words.inner_growth;
     const double a = kept_value(words.max_bits[0]) * growth, b = kept_value(words.max_bits[1]) * growth;
     return a < guard.limit_a && b < guard.limit_b && a * b < guard.limit_product &&  // false for NaN
            kept_value(words.max_bits[kWordOfSums]) < guard.limit_sums &&
            kept_value(words.max_bits[kWordOfResult]) < guard.limit_result &&
-           kept_value(words.line_growth[0]) * kept_value(words.line_growth[1]) <= kMostBelow;
+           kept_value(words.line_growth[0]) * kept_value(words.line_growth[1]) <= kMostBelow &&
+           (words.scaled == 0 || smallest(0) * smallest(1) >= guard.smallest_product);
 }
 
 /// Is the evenness of A and B at least so large? One value as large as the largest may lie in any row.
@@ -189,8 +193,17 @@ __device__ __forceinline__ bool is_even(const GuardWords& words, double least) {
     return words.least_product * words.least_product >= squares;  // false for NaN
 }
 
+/// And are no row of A and column of B too small for sums with the largest values (lines_are_in_reach of
+/// run/dense/evenness.hpp)?
+__device__ __forceinline__ bool is_even_for_sums(const Guard& guard, double least) {
+    const GuardWords& words = *guard.words;
+    const bool may_be_small = (least == 0 && words.scaled == 0) || words.is_judged == 0 || guard.smallest_product == 0;
+    return is_even(words, least) && (may_be_small || kept_value(words.max_bits[0]) * kept_value(words.max_bits[1]) <=
+                                                         kMostBelow * words.least_line[0] * words.least_line[1]);
+}
+
 __device__ __forceinline__ bool is_safe(const Guard& guard) {
-    return is_within_limits(guard) && is_even(*guard.words, guard.least_evenness);
+    return is_within_limits(guard) && is_even_for_sums(guard, guard.least_evenness);
 }
 
 __device__ __forceinline__ bool should_run(const Guard& guard) {

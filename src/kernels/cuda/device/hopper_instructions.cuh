@@ -82,33 +82,38 @@ __device__ __forceinline__ std::uint64_t matrix_descriptor(std::uint32_t address
 #define HEPTAD_WORDS_96 \
     "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
     "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
-#define HEPTAD_SUMS_8(at) \
-    "+r"(d[at]), "+r"(d[at + 1]), "+r"(d[at + 2]), "+r"(d[at + 3]), \
-    "+r"(d[at + 4]), "+r"(d[at + 5]), "+r"(d[at + 6]), "+r"(d[at + 7])
-#define HEPTAD_SUMS_32(at) HEPTAD_SUMS_8(at), HEPTAD_SUMS_8(at + 8), HEPTAD_SUMS_8(at + 16), HEPTAD_SUMS_8(at + 24)
-#define HEPTAD_PRODUCT(function, count, instruction, words, operands, adds_operand, ...) \
-    __device__ __forceinline__ void function(int (&d)[count], std::uint64_t a, std::uint64_t b, int adds) { \
+#define HEPTAD_SUMS_8(kept, at) \
+    kept(d[at]), kept(d[at + 1]), kept(d[at + 2]), kept(d[at + 3]), \
+    kept(d[at + 4]), kept(d[at + 5]), kept(d[at + 6]), kept(d[at + 7])
+#define HEPTAD_SUMS_32(kept, at) \
+    HEPTAD_SUMS_8(kept, at), HEPTAD_SUMS_8(kept, at + 8), HEPTAD_SUMS_8(kept, at + 16), HEPTAD_SUMS_8(kept, at + 24)
+#define HEPTAD_PRODUCT(function, Sum, count, instruction, rest, words, operands, adds_operand, ...) \
+    __device__ __forceinline__ void function(Sum (&d)[count], std::uint64_t a, std::uint64_t b, int adds) { \
         asm volatile( \
             "{\n" \
             ".reg .pred p;\n" \
             "setp.ne.b32 p, " adds_operand ", 0;\n" \
-            instruction " {" words "}, " operands ", p;\n" \
+            instruction " {" words "}, " operands ", p" rest ";\n" \
             "}\n" \
             : __VA_ARGS__ \
             : "l"(a), "l"(b), "r"(adds)); \
     }
 #define HEPTAD_PRODUCT_32(function, instruction) \
-    HEPTAD_PRODUCT(function, 32, instruction, HEPTAD_WORDS_0, "%32, %33", "%34", HEPTAD_SUMS_32(0))
+    HEPTAD_PRODUCT(function, int, 32, instruction, "", HEPTAD_WORDS_0, "%32, %33", "%34", HEPTAD_SUMS_32("+r", 0))
 #define HEPTAD_PRODUCT_64(function, instruction) \
-    HEPTAD_PRODUCT(function, 64, instruction, HEPTAD_WORDS_0 ", " HEPTAD_WORDS_32, "%64, %65", "%66", \
-                   HEPTAD_SUMS_32(0), HEPTAD_SUMS_32(32))
+    HEPTAD_PRODUCT(function, int, 64, instruction, "", HEPTAD_WORDS_0 ", " HEPTAD_WORDS_32, "%64, %65", "%66", \
+                   HEPTAD_SUMS_32("+r", 0), HEPTAD_SUMS_32("+r", 32))
 #define HEPTAD_PRODUCT_96(function, instruction) \
-    HEPTAD_PRODUCT(function, 96, instruction, HEPTAD_WORDS_0 ", " HEPTAD_WORDS_32 ", " HEPTAD_WORDS_64, "%96, %97", \
-                   "%98", HEPTAD_SUMS_32(0), HEPTAD_SUMS_32(32), HEPTAD_SUMS_32(64))
+    HEPTAD_PRODUCT(function, int, 96, instruction, "", HEPTAD_WORDS_0 ", " HEPTAD_WORDS_32 ", " HEPTAD_WORDS_64, "%96, %97", \
+                   "%98", HEPTAD_SUMS_32("+r", 0), HEPTAD_SUMS_32("+r", 32), HEPTAD_SUMS_32("+r", 64))
 #define HEPTAD_PRODUCT_128(function, instruction) \
-    HEPTAD_PRODUCT(function, 128, instruction, \
+    HEPTAD_PRODUCT(function, int, 128, instruction, "", \
                    HEPTAD_WORDS_0 ", " HEPTAD_WORDS_32 ", " HEPTAD_WORDS_64 ", " HEPTAD_WORDS_96, "%128, %129", "%130", \
-                   HEPTAD_SUMS_32(0), HEPTAD_SUMS_32(32), HEPTAD_SUMS_32(64), HEPTAD_SUMS_32(96))
+                   HEPTAD_SUMS_32("+r", 0), HEPTAD_SUMS_32("+r", 32), HEPTAD_SUMS_32("+r", 64), HEPTAD_SUMS_32("+r", 96))
+/// Floats take factors of 1 or -1 behind their operands, and those of 16 bits which of them lie the other way.
+#define HEPTAD_FLOAT_PRODUCT_96(function, instruction, rest) \
+    HEPTAD_PRODUCT(function, float, 96, instruction, rest, HEPTAD_WORDS_0 ", " HEPTAD_WORDS_32 ", " HEPTAD_WORDS_64, \
+                   "%96, %97", "%98", HEPTAD_SUMS_32("+f", 0), HEPTAD_SUMS_32("+f", 32), HEPTAD_SUMS_32("+f", 64))
 // clang-format on
 /// Counts of common ones.
 HEPTAD_PRODUCT_128(multiply_bits, "wgmma.mma_async.sync.aligned.m64n256k256.s32.b1.b1.and.popc")
@@ -118,6 +123,11 @@ HEPTAD_PRODUCT_128(multiply_bytes, "wgmma.mma_async.sync.aligned.m64n256k32.s32.
 HEPTAD_PRODUCT_96(multiply_bytes, "wgmma.mma_async.sync.aligned.m64n192k32.s32.s8.s8")
 HEPTAD_PRODUCT_64(multiply_bytes, "wgmma.mma_async.sync.aligned.m64n128k32.s32.s8.s8")
 HEPTAD_PRODUCT_32(multiply_bytes, "wgmma.mma_async.sync.aligned.m64n64k32.s32.s8.s8")
+/// Floats, added in f32. Of tf32 the upper 19 bits of an f32 are taken.
+HEPTAD_FLOAT_PRODUCT_96(multiply_bf16, "wgmma.mma_async.sync.aligned.m64n192k16.f32.bf16.bf16", ", 1, 1, 0, 0")
+HEPTAD_FLOAT_PRODUCT_96(multiply_f16, "wgmma.mma_async.sync.aligned.m64n192k16.f32.f16.f16", ", 1, 1, 0, 0")
+HEPTAD_FLOAT_PRODUCT_96(multiply_tf32, "wgmma.mma_async.sync.aligned.m64n192k8.f32.tf32.tf32", ", 1, 1")
+#undef HEPTAD_FLOAT_PRODUCT_96
 #undef HEPTAD_PRODUCT_128
 #undef HEPTAD_PRODUCT_96
 #undef HEPTAD_PRODUCT_64

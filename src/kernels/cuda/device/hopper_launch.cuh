@@ -94,10 +94,10 @@ cudaError_t resident_clusters(int device, int& count) {
 }
 
 /// Was the kernel compiled for the device at hand, with Hopper's instructions?
-template <class Leaf>
+template <class Leaf, class Shape = FlatTile>
 cudaError_t is_compiled_for_hopper(bool& compiled) {
     cudaFuncAttributes attributes{};
-    const cudaError_t status = cudaFuncGetAttributes(&attributes, multiply_tiles<Leaf, FlatTile>);
+    const cudaError_t status = cudaFuncGetAttributes(&attributes, multiply_tiles<Leaf, Shape>);
     // The real kernel has its barriers in shared memory; the one that stands in for it has nothing there.
     compiled = status == cudaSuccess && attributes.sharedSizeBytes > 0;
     return status;

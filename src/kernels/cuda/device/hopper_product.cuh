@@ -12,6 +12,7 @@
 //   stores_row_blocks   whether it may be called for one of two row blocks by itself
 //   has_narrow_tiles    whether tiles of fewer columns follow: narrow_cols(args) of 0, 64 or 128 to a block,
 //                       narrow_count(args), narrow_tile(args, index)
+//   Sum                 of what d is, where that is not int
 #pragma once
 
 #include <cuda.h>
@@ -50,6 +51,18 @@ using SquareOfTiles = TileShape<2, 192, 2, 2>;
 using PairOfTiles = TileShape<2, 192, 2, 1>;
 using SmallTiles = TileShape<1, 256, 1, 2>;
 using FlatTile = TileShape<1, 256, 1, 1>;
+
+template <class Leaf>
+struct SumsOf {
+    using type = int;
+};
+template <class Leaf>
+requires requires {
+    typename Leaf::Sum;
+}
+struct SumsOf<Leaf> {
+    using type = typename Leaf::Sum;
+};
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
@@ -189,7 +202,7 @@ __device__ __forceinline__ void run(const CUtensorMap& map_a, const CUtensorMap&
         constexpr int kSplit = kStages / 2;
         const bool overlaps = Leaf::stores_row_blocks && Shape::row_blocks == 2 && args.steps >= 2 * kSplit;
         if constexpr (Leaf::stores_row_blocks && Shape::row_blocks == 2) {
-            int d[2][Shape::cols / 2];
+            typename SumsOf<Leaf>::type d[2][Shape::cols / 2];
             // Where a tile ends and the next one begins, the tensor cores work for half of the rows while the other
             // half is stored: the first half beside the last steps of the second, the second beside the first steps of
             // the next tile's first.
@@ -257,7 +270,7 @@ __device__ __forceinline__ void run(const CUtensorMap& map_a, const CUtensorMap&
         }
         const auto make_tiles = [&](std::int64_t index, std::int64_t end, auto of_block) {
             constexpr int cols = decltype(of_block)::value;
-            int d[Shape::row_blocks][cols / 2];
+            typename SumsOf<Leaf>::type d[Shape::row_blocks][cols / 2];
             for (; index < end; index += stride) {
                 const TilePlace tile = tile_of(index);
                 int before = 0;

@@ -1,9 +1,7 @@
-// One product by cuBLAS or by our own classical kernels, or several at equal distances by one call.
-#include <algorithm>
+// One product by cuBLAS or by our own classical kernel, or several at equal distances by one call.
 #include <optional>
 
 #include "kernels/cuda/device/cuda_backend_state.hpp"
-#include "kernels/cuda/fused/fused_product.hpp"
 
 namespace heptad::cuda {
 
@@ -21,19 +19,6 @@ void CudaBackend::State::multiply_classical(const Product& product, const Guard&
                       device_matrix(product.b), product.beta, device_matrix(product.c), guard_of_product},
                      stream),
                  "start the classical product");
-}
-
-/// The fused kernels, without sums inside, are the fastest ones that ask a guard first: those of f64 run on tensor
-/// cores.
-void CudaBackend::State::answer(const Product& product, const Guard& unsafe) const {
-    const Type type = product.a.type;
-    const std::int64_t m = product.c.rows, k = product.a.cols, n = product.c.cols;
-    if (product.c.type != type || std::max({m, k, n}) > kMostFusedSide || !fused_available(type, 1, 1, 1)) {
-        multiply_classical(product, unsafe);
-        return;
-    }
-    const FusedProduct one{m, k, n, {{product.a, 1}}, {{product.b, 1}}, {{product.c, product.alpha, product.beta}}};
-    launch_fused(stream, nullptr, type, {&one, 1}, FusedOrder::serial, FusedTile::automatic, {unsafe, nullptr}, {});
 }
 
 void CudaBackend::State::multiply_cublas(const Product& product) const {

@@ -169,7 +169,7 @@ ProductExponents CudaBackend::judge_evenness(const ConstView&, const ConstView&)
     refuse();
 }
 void CudaBackend::watch(int, const ConstView&) {}
-void CudaBackend::answer_if_unsafe(const Product&) {}
+void CudaBackend::answer_if_unsafe(const Product&, std::span<std::byte>) {}
 void CudaBackend::finish() {}
 std::shared_ptr<CudaBackend> backend_for(int, void*) {
     refuse();
