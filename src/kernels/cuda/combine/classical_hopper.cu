@@ -26,7 +26,8 @@ struct FloatLeaf {
         TileOrder order;  // of clusters
         int steps;
     };
-    static constexpr bool stores_row_blocks = true, has_narrow_tiles = false;
+    // Stored beside products in flight, entries that are read, scaled and narrowed have no registers left.
+    static constexpr bool stores_row_blocks = false, has_narrow_tiles = false;
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
     static __device__ __forceinline__ std::int64_t tile_count(const Arguments& args) {
         return should_run(args.guard) ? args.order.tiles : 0;
@@ -62,7 +63,12 @@ struct FloatLeaf {
     }
     /// Of every eight columns a lane has two, in rows lane / 4 and lane / 4 + 8.
     static __device__ __forceinline__ void store(const Arguments& args, std::int64_t, std::int64_t row,
-                                                 std::int64_t col, const float (&d)[96]) {
+                                                 std::int64_t col, const float (&d)[2][96]) {
+        store_row_block(args, row, col, d[0]);
+        store_row_block(args, row + 64, col, d[1]);
+    }
+    static __device__ __forceinline__ void store_row_block(const Arguments& args, std::int64_t row, std::int64_t col,
+                                                           const float (&d)[96]) {
         const int lane = static_cast<int>(threadIdx.x) % 32;
         const std::int64_t first_col = col + lane % 4 * 2;
         const auto left = static_cast<int>(min(args.n - first_col, std::int64_t{192}));  // columns
