@@ -211,13 +211,12 @@ inline double ResidueKernels::Choice::least_with_most() const {
     return least;
 }
 
-/// Integers of the rows of A, or of the columns of B as rows: element (i, p) times 2^(exponents[i] + inner[p]), rounded
+/// Integers of the rows of A, or of the columns of B as rows: element (i, p) times 2^exponents[i], rounded
 /// to nearest even. What is not finite counts as zero.
 struct ScaledLines {
     ConstView lines;
     const std::int32_t* exponents = nullptr;
-    const std::int32_t* inner = nullptr;  // null: zeros
-    double log2_largest = 0;              // of the integers
+    double log2_largest = 0;  // of the integers
 };
 
 /// Entries of C as integers, in rows of kResidueTile: sums of pieces * 2^(kEntryPieceBits i), the lowest piece first.
@@ -229,8 +228,8 @@ struct IntegerTile {
     int piece_count = 0;
 };
 
-/// Products by residues on the host, by whatever multiplies bytes there. Everything but write_rounded() is shared among
-/// the threads of the backend, and the same bits for any number of them.
+/// Products by residues on the host, by whatever multiplies bytes there. Everything is shared among the
+/// threads of the backend, and the same bits for any number of them.
 class HostResidues {
 public:
     virtual ~HostResidues() = default;
@@ -246,14 +245,6 @@ public:
         std::int64_t first_row = 0, rows = 0;  // a multiple of kResidueTile; of all m up to the last
     };
     virtual void multiply(const PlaneProduct& product, const std::function<void(const IntegerTile&)>& take) = 0;
-    /// c = alpha * entries * 2^(row + column exponents) + beta * c, for c of f32 or f64; beta == 0: c is not read.
-    /// The powers are within 2^-400 and 2^400.
-    struct RoundedTarget {
-        double alpha = 1, beta = 0;
-        View c;
-        const double *row_powers = nullptr, *col_powers = nullptr;
-    };
-    virtual void write_rounded(const IntegerTile& tile, const RoundedTarget& target) const = 0;
 };
 class Backend {
 public:

@@ -113,11 +113,6 @@ public:
     void chunk_integers(std::int64_t depth, bool across, double* to) const {
         const ConstView& lines = from_.lines;
         const std::int64_t depths = std::min(chunk, lines.cols - depth);
-        std::array<double, chunk> inner;
-        for (std::int64_t p = 0; from_.inner != nullptr && p < depths; ++p) {
-            inner[static_cast<std::size_t>(p)] = std::ldexp(1.0, from_.inner[depth + p]);
-        }
-        const double* const inner_power = from_.inner != nullptr ? inner.data() : nullptr;
         const auto integers = [&](auto* data, std::int64_t line_stride, std::int64_t depth_stride) {
             using T = std::remove_cvref_t<decltype(*data)>;
             const ScaledBlock<T> block{data,
@@ -126,8 +121,7 @@ public:
                                        static_cast<int>(count_),
                                        static_cast<int>(depths),
                                        powers_.first.data(),
-                                       powers_.second.data(),
-                                       inner_power};
+                                       powers_.second.data()};
             if constexpr (std::is_same_v<T, double>) {
                 kernels_.integers_f64(block, across, to);
             } else {
@@ -285,38 +279,6 @@ void CpuResidues::multiply(const PlaneProduct& product, const std::function<void
         }
         block.put_together(constants, row, col, rows, cols, take);
     });
-}
-
-void CpuResidues::write_rounded(const IntegerTile& tile, const RoundedTarget& target) const {
-    const ByteKernels& with = kernels();
-    const auto write = [&]<class T>(auto* round) {
-        for (std::int64_t i = 0; i < tile.rows; ++i) {
-            T* const to =
-                static_cast<T*>(target.c.data) + (tile.row + i) * target.c.row_stride + tile.col * target.c.col_stride;
-            const auto count = static_cast<int>(tile.cols);
-            const auto round_to = [&](T* entries) {
-                round(tile.pieces + i * panel, tile.piece_count, count, target.row_powers[tile.row + i],
-                      target.col_powers + tile.col, target.alpha, target.beta, entries);
-            };
-            if (target.c.col_stride == 1) {
-                round_to(to);
-                continue;
-            }
-            std::array<T, panel> entries{};
-            for (std::int64_t j = 0; target.beta != 0 && j < count; ++j) {
-                entries[static_cast<std::size_t>(j)] = to[j * target.c.col_stride];
-            }
-            round_to(entries.data());
-            for (std::int64_t j = 0; j < count; ++j) {
-                to[j * target.c.col_stride] = entries[static_cast<std::size_t>(j)];
-            }
-        }
-    };
-    if (target.c.type == Type::f64) {
-        write.operator()<double>(with.round_f64);
-    } else {
-        write.operator()<float>(with.round_f32);
-    }
 }
 
 }  // namespace heptad::cpu

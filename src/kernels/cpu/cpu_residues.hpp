@@ -14,7 +14,6 @@ public:
 
     void pack(int operand, const ScaledLines& from, int moduli, void* planes) override;
     void multiply(const PlaneProduct& product, const std::function<void(const IntegerTile&)>& take) override;
-    void write_rounded(const IntegerTile& tile, const RoundedTarget& target) const override;
 
 private:
     const ByteKernels& kernels() const { return forced_ != nullptr ? *forced_ : *usable_byte_kernels().front(); }

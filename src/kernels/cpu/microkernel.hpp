@@ -96,7 +96,6 @@ struct ScaledBlock {
     std::int64_t line_stride = 0, depth_stride = 0;
     int lines = 0, depths = 0;                              // at most a panel and a chunk
     const double *first_power = nullptr, *power = nullptr;  // of each line, both multiplied
-    const double* inner_power = nullptr;                    // of each depth; null: ones
 };
 
 /// Products of matrices of residues, a byte to each: those of A lie between -128 and 127, those of B between 0 and 255.
@@ -132,11 +131,6 @@ struct ByteKernels {
     /// The integers of a tile whose residues lie `plane_bytes` apart, in pieces of 40 bits with signs, each of a tile.
     void (*entries)(const std::uint8_t* residues, std::int64_t plane_bytes, const RemainderConstants& constants,
                     double* pieces) = nullptr;
-    /// c = alpha * entries * row_power * col_powers + beta * c for `count` entries of a row, side by side.
-    void (*round_f32)(const double* pieces, int piece_count, int count, double row_power, const double* col_powers,
-                      double alpha, double beta, float* c) = nullptr;
-    void (*round_f64)(const double* pieces, int piece_count, int count, double row_power, const double* col_powers,
-                      double alpha, double beta, double* c) = nullptr;
 };
 
 /// One term of a sum of blocks: rows of `data` lie row_stride elements apart, elements of a row side by side.

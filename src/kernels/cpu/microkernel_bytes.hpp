@@ -18,8 +18,6 @@ constexpr ByteKernels byte_kernels(const char* name, decltype(ByteKernels::tile)
     kernels.residues_of_a = residues_of_chunk<false>;
     kernels.residues_of_b = residues_of_chunk<true>;
     kernels.entries = entries_of_tile;
-    kernels.round_f32 = round_entries<float>;
-    kernels.round_f64 = round_entries<double>;
     return kernels;
 }
 

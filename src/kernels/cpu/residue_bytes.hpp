@@ -23,19 +23,17 @@ HEPTAD_INLINE double unless_not_finite(double x) {
 
 /// Depths side by side, of one line.
 template <class T>
-HEPTAD_INLINE void scale_along(const T* from, int count, double first, double second, const double* inner, double* to) {
+HEPTAD_INLINE void scale_along(const T* from, int count, double first, double second, double* to) {
     for (int p = 0; p < count; ++p) {
-        const double x = unless_not_finite(static_cast<double>(from[p])) * first * second;
-        to[p] = rounded_integer(inner != nullptr ? x * inner[p] : x);
+        to[p] = rounded_integer(unless_not_finite(static_cast<double>(from[p])) * first * second);
     }
 }
 /// Lines side by side, or with a stride, at one depth.
 template <class T>
 HEPTAD_INLINE void scale_across(const T* from, std::int64_t stride, int count, const double* first,
-                                const double* second, double inner, double* to) {
+                                const double* second, double* to) {
     for (int i = 0; i < count; ++i) {
-        to[i] =
-            rounded_integer(unless_not_finite(static_cast<double>(from[i * stride])) * first[i] * second[i] * inner);
+        to[i] = rounded_integer(unless_not_finite(static_cast<double>(from[i * stride])) * first[i] * second[i]);
     }
 }
 
@@ -54,10 +52,10 @@ void chunk_integers(const ScaledBlock<T>& from, bool across, double* to) {
         for (int i = 0; i < lines; ++i) {
             const T* const data = from.data + i * from.line_stride;
             double* const out = across ? line[i % together] : to + i * chunk;
-            if (depths == chunk && from.inner_power == nullptr) {
-                scale_along(data, chunk, from.first_power[i], from.power[i], nullptr, out);
+            if (depths == chunk) {
+                scale_along(data, chunk, from.first_power[i], from.power[i], out);
             } else {
-                scale_along(data, depths, from.first_power[i], from.power[i], from.inner_power, out);
+                scale_along(data, depths, from.first_power[i], from.power[i], out);
             }
             const int first = i / together * together;
             for (int p = 0; across && (i + 1 == lines || i + 1 == first + together) && p < depths; ++p) {
@@ -71,12 +69,11 @@ void chunk_integers(const ScaledBlock<T>& from, bool across, double* to) {
     double depth[together][panel] = {};
     for (int p = 0; p < depths; ++p) {
         const T* const data = from.data + p * from.depth_stride;
-        const double inner = from.inner_power != nullptr ? from.inner_power[p] : 1;
         double* const out = across ? to + p * panel : depth[p % together];
         if (lines == panel && from.line_stride == 1) {
-            scale_across(data, 1, panel, from.first_power, from.power, inner, out);
+            scale_across(data, 1, panel, from.first_power, from.power, out);
         } else {
-            scale_across(data, from.line_stride, lines, from.first_power, from.power, inner, out);
+            scale_across(data, from.line_stride, lines, from.first_power, from.power, out);
         }
         const int first = p / together * together;
         for (int i = 0; !across && (p + 1 == depths || p + 1 == first + together) && i < lines; ++i) {

@@ -1,5 +1,5 @@
-// From sums of products of bytes to their remainders, and from the remainders of an entry to its integer and the float
-// nearest it. Only for microkernel_<set>.cpp.
+// From sums of products of bytes to their remainders, and from the remainders of an entry to its integer. Only for
+// microkernel_<set>.cpp.
 #pragma once
 
 #include "kernels/cpu/microkernel.hpp"
@@ -89,19 +89,6 @@ void entries_of_tile(const std::uint8_t* residues, std::int64_t plane_bytes, con
             return tile_entries<4>(residues, plane_bytes, constants, pieces);
         default:
             return tile_entries<RemainderConstants::most_pieces>(residues, plane_bytes, constants, pieces);
-    }
-}
-
-template <class T>
-void round_entries(const double* pieces, int piece_count, int count, double row_power, const double* col_powers,
-                   double alpha, double beta, T* c) {
-    for (int j = 0; j < count; ++j) {
-        double x = pieces[(piece_count - 1) * ByteKernels::tile_size + j];
-        for (int q = piece_count - 2; q >= 0; --q) {
-            x = x * 0x1p40 + pieces[q * ByteKernels::tile_size + j];
-        }
-        x = alpha * (x * row_power * col_powers[j]);
-        c[j] = static_cast<T>(beta == 0 ? x : x + beta * static_cast<double>(c[j]));
     }
 }
 

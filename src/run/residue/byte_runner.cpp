@@ -69,7 +69,7 @@ public:
             made_of_b = tiles_n > 1 ? 0 : made_of_b;
             if (made_of_a < count) {
                 residues_.pack(0,
-                               {block(product_.a, row, 0, rows, product_.a.cols), row_exponents_.data() + row, nullptr,
+                               {block(product_.a, row, 0, rows, product_.a.cols), row_exponents_.data() + row,
                                 largest_norm(operands_.rows, row, rows)},
                                count, of_a);
                 made_of_a = count;
@@ -77,7 +77,7 @@ public:
             if (made_of_b < count) {
                 residues_.pack(1,
                                {transposed(block(product_.b, 0, col, product_.b.rows, cols)),
-                                col_exponents_.data() + col, nullptr, largest_norm(operands_.cols, col, cols)},
+                                col_exponents_.data() + col, largest_norm(operands_.cols, col, cols)},
                                count, of_b);
                 made_of_b = count;
             }
