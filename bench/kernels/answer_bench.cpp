@@ -55,9 +55,10 @@ void compare(Type type, std::int64_t n) {
     const Product product{1, view(a), view(b), 0, view(c)};
     const auto answer = [&](double limit) {
         backend.begin_product(nullptr, 0);
-        backend.start({limit, limit, limit}, n, n, n);
-        backend.answer_if_unsafe(product, {static_cast<std::byte*>(free.data()), static_cast<std::size_t>(2 * bytes)});
-        backend.finish();
+        backend.deferred_guard()->start({limit, limit, limit}, n, n, n);
+        backend.deferred_guard()->answer_if_unsafe(
+            product, {static_cast<std::byte*>(free.data()), static_cast<std::size_t>(2 * bytes)});
+        backend.deferred_guard()->finish();
     };
     const std::function<void()> ways[] = {[&] {
                                               backend.multiply({&product, 1}, "cublas");
