@@ -122,7 +122,7 @@ Command add_algorithms(CLI::App& root, const std::string& /*typed*/) {
     return {command, [algorithms] { return [algorithms] { run(*algorithms); }; }};
 }
 
-const RegisterCommand registered({.order = 7, .add = add_algorithms});
+const RegisterCommand registered_algorithms({.order = 7, .add = add_algorithms});
 
 }  // namespace
 }  // namespace heptad::cli

@@ -95,7 +95,7 @@ Command add_closure(CLI::App& root, const std::string& /*typed*/) {
             }};
 }
 
-const RegisterCommand registered({.order = 6, .add = add_closure});
+const RegisterCommand registered_closure({.order = 6, .add = add_closure});
 
 }  // namespace
 }  // namespace heptad::cli

@@ -150,7 +150,7 @@ Command add_gen(CLI::App& root, const std::string& /*typed*/) {
         }};
 }
 
-const RegisterCommand registered({.order = 4, .add = add_gen});
+const RegisterCommand registered_gen({.order = 4, .add = add_gen});
 
 }  // namespace
 }  // namespace heptad::cli

@@ -333,7 +333,7 @@ Command add_info(CLI::App& root, const std::string& /*typed*/) {
             }};
 }
 
-const RegisterCommand registered({.order = 5, .add = add_info});
+const RegisterCommand registered_info({.order = 5, .add = add_info});
 
 }  // namespace
 }  // namespace heptad::cli

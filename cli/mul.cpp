@@ -33,7 +33,7 @@ Command add_mul(CLI::App& root, const std::string& /*typed*/) {
     return {words.app, [words] { return [mul = words.arguments()] { run(mul); }; }};
 }
 
-const RegisterCommand registered({.order = 1, .add = add_mul});
+const RegisterCommand registered_mul({.order = 1, .add = add_mul});
 
 }  // namespace
 }  // namespace heptad::cli

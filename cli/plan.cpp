@@ -217,7 +217,7 @@ Command add_plan(CLI::App& root, const std::string& /*typed*/) {
             }};
 }
 
-const RegisterCommand registered({.order = 2, .add = add_plan});
+const RegisterCommand registered_plan({.order = 2, .add = add_plan});
 
 }  // namespace
 }  // namespace heptad::cli

@@ -20,7 +20,7 @@ const char* binding_stage(const FileProductReport& report) {
     return disk_s > report.multiply.busy_s ? "disk" : "multiply";
 }
 
-std::string describe(const FileProductReport& report, const ProblemSize& size) {
+std::string describe_files(const FileProductReport& report, const ProblemSize& size) {
     const ProductPlan& plan = report.plan;
     const double rate = operation_count(size, report.plan.type) / report.wall_s;
     return fmt::format(
@@ -71,7 +71,7 @@ void print_files(const Report& report, const Request& request, bool json) {
         print(object);
         return;
     }
-    print(fmt::format("{}: {}{}{}{}\n{}", visible(request.output), describe(files, size),
+    print(fmt::format("{}: {}{}{}{}\n{}", visible(request.output), describe_files(files, size),
                       files.no_layers.empty() ? "" : "; " + files.no_layers, damage_words(files),
                       report.verified && report.verified->passed() ? "; " + describe_passed(*report.verified) : "",
                       outlook_lines(report)));

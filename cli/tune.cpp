@@ -118,7 +118,7 @@ Command add_tune(CLI::App& root, const std::string& /*typed*/) {
             }};
 }
 
-const RegisterCommand registered({.order = 8, .add = add_tune});
+const RegisterCommand registered_tune({.order = 8, .add = add_tune});
 
 }  // namespace
 }  // namespace heptad::cli

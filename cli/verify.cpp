@@ -64,7 +64,7 @@ Command add_verify(CLI::App& root, const std::string& /*typed*/) {
             }};
 }
 
-const RegisterCommand registered({.order = 3, .add = add_verify});
+const RegisterCommand registered_verify({.order = 3, .add = add_verify});
 
 }  // namespace
 }  // namespace heptad::cli

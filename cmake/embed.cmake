@@ -13,6 +13,8 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
       COMMENT "Embedding what ${function}() returns"
       VERBATIM)
     target_sources(${target} PRIVATE ${output})
+    # Its texts change with no source beside it.
+    set_source_files_properties(${output} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endfunction()
   return()
 endif()

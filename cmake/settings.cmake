@@ -46,6 +46,15 @@ function(heptad_precompile target first)
   endif()
 endfunction()
 
+# Sources of one target are compiled a few at a time: what they all include is read, and what they all instantiate is
+# made, once for them. Hence a name in an unnamed namespace occurs once per target. Kernels are left out as above.
+option(HEPTAD_UNITE "compile several sources of a target together" ON)
+function(heptad_unite target)
+  if(HEPTAD_UNITE)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+  endif()
+endfunction()
+
 # One target per folder: heptad_layer(base) makes heptad_base from src/base/*.cpp and the folders inside that are no layer
 # of their own.
 function(heptad_layer name)
@@ -62,6 +71,9 @@ function(heptad_layer name)
   if(NOT name MATCHES "^kernels/")
     heptad_precompile(heptad_${target} heptad_base <algorithm> <array> <cmath> <functional> <map> <memory> <mutex>
       <optional> <string> <vector> <fmt/format.h>)
+    if(NOT name STREQUAL base)
+      heptad_unite(heptad_${target})
+    endif()
   endif()
 endfunction()
 
@@ -80,5 +92,6 @@ function(heptad_room name)
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(${target} PUBLIC ${arg_UNPARSED_ARGUMENTS} CLI11::CLI11 nlohmann_json::nlohmann_json fmt::fmt
                                          Threads::Threads)
+  heptad_unite(${target})
   heptad_precompile(${target} heptad_bench_suites <CLI/CLI.hpp> <nlohmann/json.hpp> <fmt/format.h>)
 endfunction()

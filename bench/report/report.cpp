@@ -75,7 +75,7 @@ Command add_report(CLI::App& root, const std::string& /*typed*/) {
     return {command, [report] { return [report] { run(*report); }; }};
 }
 
-const RegisterCommand registered({.order = 9, .add = add_report});
+const RegisterCommand registered_report({.order = 9, .add = add_report});
 
 }  // namespace
 }  // namespace heptad::cli

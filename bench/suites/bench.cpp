@@ -13,7 +13,7 @@ Command add_bench(CLI::App& root, const std::string& /*typed*/) {
     return {bench, {}, "cpu"};
 }
 
-const RegisterCommand registered({.order = 10, .add = add_bench});
+const RegisterCommand registered_bench({.order = 10, .add = add_bench});
 
 }  // namespace
 }  // namespace heptad::cli

@@ -39,11 +39,11 @@ struct BenchBitsArguments {
     std::string command;  // as typed, for the result file
 };
 
-constexpr std::int64_t kSquares[] = {512, 1024, 2048, 4096, 8192, 16384, 32768, 65536};
-constexpr std::int64_t kQuickSquares[] = {512, 2048, 4096, 8192};
+constexpr std::int64_t kBitSquares[] = {512, 1024, 2048, 4096, 8192, 16384, 32768, 65536};
+constexpr std::int64_t kQuickBitSquares[] = {512, 2048, 4096, 8192};
 constexpr std::int64_t kPowerSize = 8192;
 constexpr std::int64_t kPowerExponent = 8;
-constexpr double kHalf = 0.5;  // of the bits are ones
+constexpr double kBitHalf = 0.5;  // of the bits are ones
 
 ContestRules rules_for(const ProblemSize& size, const BenchBitsArguments& bench) {
     ContestRules rules;
@@ -108,7 +108,7 @@ BenchRecord bench_line(const BenchBitsArguments& bench, Type type, const Problem
     record.levels = static_cast<int>(plan.levels.size());
     record.workspace_bytes = plan.workspace_bytes;
     record.predicted_s = plan.predicted_s;
-    if (density != kHalf) {
+    if (density != kBitHalf) {
         record.plan += fmt::format(" density {:.4g}", density);
     }
     if (timings.size() > 1) {
@@ -174,7 +174,7 @@ std::vector<double> densities_of(const BenchBitsArguments& bench, Type type, con
         return bench.densities;
     }
     const double few = std::sqrt(0.7 / static_cast<double>(std::max<std::int64_t>(size.k, 1)));
-    return type == Type::boolean ? std::vector{kHalf, std::min(kHalf, few)} : std::vector{kHalf};
+    return type == Type::boolean ? std::vector{kBitHalf, std::min(kBitHalf, few)} : std::vector{kBitHalf};
 }
 
 std::int64_t needed_bytes(const ProblemSize& size) {
@@ -187,8 +187,8 @@ void run(const BenchBitsArguments& bench) {
     require_writable(bench.results);
     std::vector<ProblemSize> shapes = bench.shapes;
     if (shapes.empty()) {
-        for (const std::int64_t n : bench.quick ? std::vector(std::begin(kQuickSquares), std::end(kQuickSquares))
-                                                : std::vector(std::begin(kSquares), std::end(kSquares))) {
+        for (const std::int64_t n : bench.quick ? std::vector(std::begin(kQuickBitSquares), std::end(kQuickBitSquares))
+                                                : std::vector(std::begin(kBitSquares), std::end(kBitSquares))) {
             shapes.push_back({n, n, n});
         }
     }
@@ -220,7 +220,7 @@ void run(const BenchBitsArguments& bench) {
                 continue;
             }
             for (const double density : densities_of(bench, type, size)) {
-                if (density != kHalf) {
+                if (density != kBitHalf) {
                     meter.clear();
                     print(fmt::format("     -  density {:.4g}:\n", density));
                 }
@@ -290,7 +290,7 @@ Command add_bench_bits(CLI::App& bench, const std::string& typed) {
             }};
 }
 
-const RegisterCommand registered({.parent = "bench", .order = 3, .add = add_bench_bits});
+const RegisterCommand registered_bench_bits({.parent = "bench", .order = 3, .add = add_bench_bits});
 
 }  // namespace
 }  // namespace heptad::cli

@@ -37,7 +37,7 @@ struct BenchBlasArguments {
     std::string command;
 };
 
-constexpr int kRowMajor = 101, kAsIs = 111, kUpper = 121;
+constexpr int kBlasRowMajor = 101, kAsIs = 111, kUpper = 121;
 
 /// CBLAS takes real factors by value and complex ones by address.
 template <class T>
@@ -80,14 +80,14 @@ struct Libraries {
     }
 };
 
-struct Line {
+struct BlasLine {
     Type type = Type::f32;
     ProblemSize size;
     bool is_syrk = false;
 };
 
-std::vector<Line> lines_of(const BenchBlasArguments& bench) {
-    std::vector<Line> lines;
+std::vector<BlasLine> blas_lines_of(const BenchBlasArguments& bench) {
+    std::vector<BlasLine> lines;
     for (const Type type : bench.types) {
         if (!bench.shapes.empty()) {
             for (const ProblemSize& size : bench.shapes) {
@@ -117,7 +117,8 @@ std::vector<Line> lines_of(const BenchBlasArguments& bench) {
 }
 
 template <class T>
-Contestant contestant(const char* name, void* library, const Line& line, const Matrix& a, const Matrix& b, Matrix& c) {
+Contestant contestant(const char* name, void* library, const BlasLine& line, const Matrix& a, const Matrix& b,
+                      Matrix& c) {
     const char* const letter = line.type == Type::f32   ? "s"
                                : line.type == Type::f64 ? "d"
                                : line.type == Type::c64 ? "c"
@@ -132,10 +133,10 @@ Contestant contestant(const char* name, void* library, const Line& line, const M
                 const T one = 1, zero = 0;
                 for (std::int64_t call = 0; call < calls; ++call) {
                     if (is_syrk) {
-                        reinterpret_cast<Syrk<T>>(entry)(kRowMajor, kUpper, kAsIs, n, k, factor(one), x, k,
+                        reinterpret_cast<Syrk<T>>(entry)(kBlasRowMajor, kUpper, kAsIs, n, k, factor(one), x, k,
                                                          factor(zero), z, n);
                     } else {
-                        reinterpret_cast<Gemm<T>>(entry)(kRowMajor, kAsIs, kAsIs, m, n, k, factor(one), x, k, y, n,
+                        reinterpret_cast<Gemm<T>>(entry)(kBlasRowMajor, kAsIs, kAsIs, m, n, k, factor(one), x, k, y, n,
                                                          factor(zero), z, n);
                     }
                 }
@@ -167,7 +168,7 @@ void mirror(Matrix& c) {
 }
 
 template <class T>
-BenchRecord run_line(const Line& line, const Libraries& libraries, int rounds) {
+BenchRecord run_line(const BlasLine& line, const Libraries& libraries, int rounds) {
     const Matrix a = generate("uniform", line.size.m, line.size.k, line.type, 1, {}, {0, {}, interrupt_token()});
     const Matrix b = generate("uniform", line.size.k, line.size.n, line.type, 2, {}, {0, {}, interrupt_token()});
     Matrix c(line.type, line.size.m, line.size.n);
@@ -206,7 +207,7 @@ void run(const BenchBlasArguments& bench) {
     print(fmt::format("{:>6} {:>7}  {:<4} {:<5} {:>6} {:>6} {:>6} {:>10} {:>10} {:>10}\n", "ratio", "error x", "type",
                       "entry", "m", "k", "n", "openblas", "drop-in", "extra ns"));
     std::vector<BenchRecord> records;
-    for (const Line& line : lines_of(bench)) {
+    for (const BlasLine& line : blas_lines_of(bench)) {
         records.push_back(line.type == Type::f32   ? run_line<float>(line, libraries, bench.rounds)
                           : line.type == Type::f64 ? run_line<double>(line, libraries, bench.rounds)
                           : line.type == Type::c64 ? run_line<std::complex<float>>(line, libraries, bench.rounds)
@@ -244,7 +245,7 @@ Command add_bench_blas(CLI::App& bench, const std::string& typed) {
             }};
 }
 
-const RegisterCommand registered({.parent = "bench", .order = 10, .add = add_bench_blas});
+const RegisterCommand registered_bench_blas({.parent = "bench", .order = 10, .add = add_bench_blas});
 
 }  // namespace
 }  // namespace heptad::cli

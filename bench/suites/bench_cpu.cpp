@@ -194,7 +194,7 @@ Command add_bench_cpu(CLI::App& bench, const std::string& typed) {
             }};
 }
 
-const RegisterCommand registered({.parent = "bench", .order = 1, .add = add_bench_cpu});
+const RegisterCommand registered_bench_cpu({.parent = "bench", .order = 1, .add = add_bench_cpu});
 
 }  // namespace
 }  // namespace heptad::cli

@@ -51,7 +51,7 @@ struct BenchDevicesArguments {
 
 using Progress = std::function<void(int round, int rounds)>;
 
-constexpr std::int64_t kSquares[] = {2048, 4096};
+constexpr std::int64_t kDeviceSquares[] = {2048, 4096};
 constexpr std::int64_t kLarge_bytes = std::int64_t{8} << 30;  // checking them would take longer than the contest
 
 ContestRules rules_of(const BenchDevicesArguments& bench) {
@@ -267,7 +267,7 @@ void run(const BenchDevicesArguments& bench) {
     const std::optional<int> cuda = list.cuda ? std::optional(list.indices.front()) : std::nullopt;
     std::vector<ProblemSize> shapes = bench.shapes;
     if (shapes.empty()) {
-        for (const std::int64_t n : kSquares) {
+        for (const std::int64_t n : kDeviceSquares) {
             shapes.push_back({n, n, n});
         }
     }
@@ -330,7 +330,7 @@ Command add_bench_devices(CLI::App& bench, const std::string& typed) {
             }};
 }
 
-const RegisterCommand registered({.parent = "bench", .order = 4, .add = add_bench_devices});
+const RegisterCommand registered_bench_devices({.parent = "bench", .order = 4, .add = add_bench_devices});
 
 }  // namespace
 }  // namespace heptad::cli

@@ -36,10 +36,10 @@ struct BenchGpuArguments {
     std::string command;  // as typed, for the result file
 };
 
-constexpr double kLargeOperations = 1e12;                       // fewer rounds from here
-constexpr std::int64_t kReservedBytes = std::int64_t{1} << 30;  // for cuBLAS, its kernels and the random block
+constexpr double kLargeGpuOperations = 1e12;                       // fewer rounds from here
+constexpr std::int64_t kGpuReservedBytes = std::int64_t{1} << 30;  // for cuBLAS, its kernels and the random block
 
-struct Line {
+struct GpuLine {
     Type type = Type::f32;
     ProblemSize size;
     ContestRules rules;
@@ -48,7 +48,9 @@ struct Line {
 
 ContestRules rules_for(const ProblemSize& size, const BenchGpuArguments& bench) {
     ContestRules rules;
-    rules.rounds = bench.rounds > 0 ? bench.rounds : bench.quick || operation_count(size) >= kLargeOperations ? 5 : 7;
+    rules.rounds = bench.rounds > 0                                              ? bench.rounds
+                   : bench.quick || operation_count(size) >= kLargeGpuOperations ? 5
+                                                                                 : 7;
     rules.sample_s = 0.005;
     rules.repeat_below_s = 0.001;
     rules.pause_s = 0;  // no threads of a library to wait for
@@ -56,7 +58,7 @@ ContestRules rules_for(const ProblemSize& size, const BenchGpuArguments& bench) 
 }
 
 /// Seconds that a line takes, roughly; only for the progress display.
-double guessed_seconds(Type type, const ProblemSize& size, const ContestRules& rules) {
+double guessed_gpu_seconds(Type type, const ProblemSize& size, const ContestRules& rules) {
     const double rate = type == Type::i32                        ? 2e13
                         : type == Type::f32 || type == Type::f64 ? 5e13
                         : type == Type::tf32                     ? 3e14
@@ -64,26 +66,26 @@ double guessed_seconds(Type type, const ProblemSize& size, const ContestRules& r
     return 1 + (rules.rounds + 3) * 2 * (operation_count(size) / rate + rules.sample_s);
 }
 
-std::vector<Line> lines_of(const BenchGpuArguments& bench) {
-    std::vector<Line> lines;
+std::vector<GpuLine> lines_of(const BenchGpuArguments& bench) {
+    std::vector<GpuLine> lines;
     for (const Type type : bench.types) {
         for (const ProblemSize& size : bench.shapes.empty() ? gpu_suite(type, bench.quick) : bench.shapes) {
             const ContestRules rules = rules_for(size, bench);
-            lines.push_back({type, size, rules, guessed_seconds(type, size, rules)});
+            lines.push_back({type, size, rules, guessed_gpu_seconds(type, size, rules)});
         }
     }
     return lines;
 }
 
-std::int64_t operand_bytes(const Line& line) {
+std::int64_t operand_bytes(const GpuLine& line) {
     return checked_add(checked_add(matrix_bytes(line.type, line.size.m, line.size.k),
                                    matrix_bytes(line.type, line.size.k, line.size.n)),
                        matrix_bytes(line.type, line.size.m, line.size.n));
 }
 
-std::int64_t largest_side(const std::vector<Line>& lines) {
+std::int64_t largest_side(const std::vector<GpuLine>& lines) {
     std::int64_t largest = 1;
-    for (const Line& line : lines) {
+    for (const GpuLine& line : lines) {
         largest = std::max({largest, line.size.m, line.size.k, line.size.n});
     }
     return largest;
@@ -106,9 +108,9 @@ public:
     }
 
     /// Memory for operands and workspace. Asked once: what products gave back stays in the pool and looks used.
-    std::int64_t memory_bytes() const { return std::max<std::int64_t>(info_.free_bytes - kReservedBytes, 0); }
+    std::int64_t memory_bytes() const { return std::max<std::int64_t>(info_.free_bytes - kGpuReservedBytes, 0); }
 
-    BenchRecord run(const Line& line, std::int64_t side, const std::function<void(int, int)>& progress) {
+    BenchRecord run(const GpuLine& line, std::int64_t side, const std::function<void(int, int)>& progress) {
         if (!random_ || random_->type() != line.type) {
             random_ = std::make_unique<RandomBlock>(line.type, side, stream_);
         }
@@ -134,9 +136,9 @@ void run(const BenchGpuArguments& bench) {
     const int device = cuda::device_index(bench.device);
     cuda::require_device(device);
     DeviceRun device_run(bench, device);
-    const std::vector<Line> lines = lines_of(bench);
+    const std::vector<GpuLine> lines = lines_of(bench);
     double total_s = 0, done_s = 0;
-    for (const Line& line : lines) {
+    for (const GpuLine& line : lines) {
         total_s += line.guessed_s;
     }
     ProgressMeter meter;
@@ -146,7 +148,7 @@ void run(const BenchGpuArguments& bench) {
           (integers ? "i32 is compared with our kernel on the CUDA cores: cuBLAS has no such product\n" : "") +
           gpu_table_head());
     std::vector<BenchRecord> records;
-    for (const Line& line : lines) {
+    for (const GpuLine& line : lines) {
         const std::string name =
             fmt::format("{} {}x{}x{}", type_name(line.type), line.size.m, line.size.k, line.size.n);
         if (bench.shapes.empty() && operand_bytes(line) > device_run.memory_bytes()) {
@@ -211,7 +213,7 @@ Command add_bench_gpu(CLI::App& bench, const std::string& typed) {
             }};
 }
 
-const RegisterCommand registered({.parent = "bench", .order = 2, .add = add_bench_gpu});
+const RegisterCommand registered_bench_gpu({.parent = "bench", .order = 2, .add = add_bench_gpu});
 
 }  // namespace
 }  // namespace heptad::cli

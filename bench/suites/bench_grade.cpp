@@ -252,7 +252,7 @@ Command add_bench_grade(CLI::App& bench, const std::string&) {
         }};
 }
 
-const RegisterCommand registered({.parent = "bench", .order = 11, .add = add_bench_grade});
+const RegisterCommand registered_bench_grade({.parent = "bench", .order = 11, .add = add_bench_grade});
 
 }  // namespace
 }  // namespace heptad::cli

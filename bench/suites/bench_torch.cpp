@@ -194,7 +194,7 @@ Command add_bench_torch(CLI::App& bench, const std::string& typed) {
             }};
 }
 
-const RegisterCommand registered({.parent = "bench", .order = 12, .add = add_bench_torch});
+const RegisterCommand registered_bench_torch({.parent = "bench", .order = 12, .add = add_bench_torch});
 
 }  // namespace
 }  // namespace heptad::cli

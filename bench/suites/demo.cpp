@@ -86,7 +86,7 @@ Command add_demo(CLI::App& root, const std::string& /*typed*/) {
             }};
 }
 
-const RegisterCommand registered({.order = 11, .add = add_demo});
+const RegisterCommand registered_demo({.order = 11, .add = add_demo});
 
 }  // namespace
 }  // namespace heptad::cli

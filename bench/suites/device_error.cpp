@@ -28,13 +28,9 @@ Spread spread_over(std::int64_t length) {
     return spread;
 }
 
-std::int64_t element_size(Type type) {
-    return static_cast<std::int64_t>(element_bytes(type));
-}
-
 Matrix fetch_rows(const ConstView& from, const Spread& rows, const cuda::Stream& stream) {
     Matrix fetched(from.type, rows.count, from.cols);
-    const std::int64_t bytes = from.cols * element_size(from.type);
+    const std::int64_t bytes = from.cols * static_cast<std::int64_t>(element_bytes(from.type));
     for (std::int64_t i = 0; i < rows.count; ++i) {
         cuda::copy_rows(element_pointer(from, rows.line(i), 0), bytes, element_pointer(fetched.view(), i, 0), bytes,
                         bytes, 1, stream.handle());
@@ -47,7 +43,7 @@ Matrix fetch_rows(const ConstView& from, const Spread& rows, const cuda::Stream&
 Matrix fetch_columns(const ConstView& from, const Spread& columns, const cuda::Stream& stream) {
     Matrix fetched(from.type, from.rows, columns.count, Order::column_major);
     const cuda::DeviceMemory gathered(stream.device(), fetched.size_bytes(), stream.handle());
-    const std::int64_t element = element_size(from.type);
+    const std::int64_t element = static_cast<std::int64_t>(element_bytes(from.type));
     for (std::int64_t j = 0; j < columns.count; ++j) {
         cuda::copy_rows(element_pointer(from, 0, columns.line(j)), from.row_stride * element,
                         static_cast<std::byte*>(gathered.data()) + j * from.rows * element, element, element, from.rows,

@@ -395,7 +395,7 @@ Command add_bench_p0(CLI::App& bench, const std::string& typed) {
             }};
 }
 
-const RegisterCommand registered({.parent = "bench", .order = 5, .add = add_bench_p0});
+const RegisterCommand registered_bench_p0({.parent = "bench", .order = 5, .add = add_bench_p0});
 
 }  // namespace
 }  // namespace heptad::cli

@@ -135,9 +135,9 @@ AskMachine add_c1060(CLI::App& plan) {
     };
 }
 
-const RegisterMachine registered({.name = "c1060",
-                                  .does = "count arithmetics, transactions and volume as in docs/p0.md",
-                                  .add = add_c1060});
+const RegisterMachine registered_c1060({.name = "c1060",
+                                        .does = "count arithmetics, transactions and volume as in docs/p0.md",
+                                        .add = add_c1060});
 
 }  // namespace
 }  // namespace heptad::cli

@@ -265,7 +265,7 @@ Command add_bench_p1(CLI::App& bench, const std::string& typed) {
             }};
 }
 
-const RegisterCommand registered({.parent = "bench", .order = 6, .add = add_bench_p1});
+const RegisterCommand registered_bench_p1({.parent = "bench", .order = 6, .add = add_bench_p1});
 
 }  // namespace
 }  // namespace heptad::cli

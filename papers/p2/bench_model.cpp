@@ -221,7 +221,7 @@ Command add_bench_model(CLI::App& bench, const std::string& typed) {
             }};
 }
 
-const RegisterCommand registered({.parent = "bench", .order = 8, .add = add_bench_model});
+const RegisterCommand registered_bench_model({.parent = "bench", .order = 8, .add = add_bench_model});
 
 }  // namespace
 }  // namespace heptad::cli

@@ -419,7 +419,7 @@ Command add_bench_p3(CLI::App& bench, const std::string& typed) {
             }};
 }
 
-const RegisterCommand registered({.parent = "bench", .order = 7, .add = add_bench_p3});
+const RegisterCommand registered_bench_p3({.parent = "bench", .order = 7, .add = add_bench_p3});
 
 }  // namespace
 }  // namespace heptad::cli

@@ -19,7 +19,7 @@ namespace heptad::cli {
 namespace {
 
 /// A product that takes longer is timed once, and from ordinary memory alone.
-constexpr double kLongSeconds = 5;
+constexpr double kLongOnDeviceSeconds = 5;
 constexpr int kRounds = 3;
 
 /// Pages of a matrix, locked for as long as this lives.
@@ -47,7 +47,7 @@ BenchRecord timed(const std::string& memory, const BitMatrix& a, const BitMatrix
                   const FromHostCase& asked, int device) {
     const BenchRecord& on_device = asked.on_device;
     std::vector<HostBitTimes> samples;
-    const int rounds = on_device.heptad_s > kLongSeconds ? 1 : kRounds;
+    const int rounds = on_device.heptad_s > kLongOnDeviceSeconds ? 1 : kRounds;
     for (int round = 0; round < rounds; ++round) {
         stop_if_interrupted();
         poison(c);
@@ -112,7 +112,7 @@ std::vector<BenchRecord> bench_from_host(Type type, std::int64_t n, double densi
     for (const FromHostCase& asked : cases) {
         measure("from ordinary host memory", asked);
     }
-    if (cases.front().on_device.heptad_s > kLongSeconds) {
+    if (cases.front().on_device.heptad_s > kLongOnDeviceSeconds) {
         return records;
     }
     const LockedMatrix locked_a(a), locked_b(b), locked_c(c);

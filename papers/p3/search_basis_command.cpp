@@ -45,9 +45,9 @@ void run_search(bool json) {
                                  {"chaining_light", to_json(search.chaining_light)}});
 }
 
-const RegisterTopic registered({.name = "search-basis",
-                                .does = "find the sparsest bases of Strassen's algorithm over GF(2)",
-                                .run = run_search});
+const RegisterTopic registered_search_basis({.name = "search-basis",
+                                             .does = "find the sparsest bases of Strassen's algorithm over GF(2)",
+                                             .run = run_search});
 
 }  // namespace
 }  // namespace heptad::cli

@@ -258,7 +258,7 @@ Command add_bench_files(CLI::App& bench, const std::string& typed) {
             }};
 }
 
-const RegisterCommand registered({.parent = "bench", .order = 9, .add = add_bench_files});
+const RegisterCommand registered_bench_files({.parent = "bench", .order = 9, .add = add_bench_files});
 
 }  // namespace
 }  // namespace heptad::cli

@@ -21,9 +21,12 @@ constexpr std::size_t kMostLineBytes = 65536;
 /// Entries between two looks at the cancel token.
 constexpr std::int64_t kEntriesPerStep = 1 << 20;
 
-class Lines {
+}  // namespace
+
+/// A file by lines, which knows where it is.
+class MarketLines {
 public:
-    explicit Lines(const std::string& path) : path_(path), open_(open_to_read(path, "a file")) {}
+    explicit MarketLines(const std::string& path) : path_(path), open_(open_to_read(path, "a file")) {}
 
     std::int64_t file_bytes() const { return open_.bytes; }
     double fraction() const {
@@ -73,6 +76,8 @@ private:
     std::int64_t offset_ = 0, number_ = 0;
 };
 
+namespace {
+
 /// A whole number at the start of `text`, which is cut off.
 bool take_number(std::string_view& text, std::int64_t& number) {
     text.remove_prefix(std::min(text.find_first_not_of(" \t\r"), text.size()));
@@ -102,7 +107,7 @@ bool is_number(std::string_view text, double& number) {
     return why == std::errc() && stopped == end && std::isfinite(number);
 }
 
-void read_banner(Lines& lines, MarketHeader& header) {
+void read_banner(MarketLines& lines, MarketHeader& header) {
     std::string line;
     lines.next(line);
     std::transform(line.begin(), line.end(), line.begin(),
@@ -148,7 +153,7 @@ std::int64_t array_entries(const MarketHeader& header) {
     }
 }
 
-MarketHeader read_header(Lines& lines) {
+MarketHeader read_header(MarketLines& lines) {
     MarketHeader header;
     header.file_bytes = lines.file_bytes();
     read_banner(lines, header);
@@ -194,7 +199,7 @@ bool is_matrix_market_name(const std::string& path) {
 }
 
 MarketHeader read_market_header(const std::string& path) {
-    Lines lines(path);
+    MarketLines lines(path);
     return read_header(lines);
 }
 
@@ -239,7 +244,7 @@ struct MarketReader::State {
 
     std::string path;
     FileHooks hooks;
-    Lines lines;
+    MarketLines lines;
     MarketHeader header;
     std::string line;
     std::int64_t found = 0;

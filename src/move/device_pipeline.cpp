@@ -12,8 +12,8 @@
 namespace heptad {
 namespace {
 
-struct Pipeline {
-    explicit Pipeline(StageFailure& failure)
+struct DevicePipe {
+    explicit DevicePipe(StageFailure& failure)
         : left(failure), right(failure), uploaded(failure), downloaded(failure), aggregated(failure) {}
 
     std::mutex mutex;
@@ -55,7 +55,7 @@ private:
     void start(Stages& threads) {
         try {
             for (int p = 0; p < layout_.pipelines(); ++p) {
-                Pipeline& pipe = pipelines_[static_cast<std::size_t>(p)];
+                DevicePipe& pipe = pipelines_[static_cast<std::size_t>(p)];
                 threads.start([this, p, &pipe] { prepare(p, pipe, pipe.left, &PipelineStages::prepare_left); });
                 threads.start([this, p, &pipe] { prepare(p, pipe, pipe.right, &PipelineStages::prepare_right); });
                 threads.start([this, p, &pipe] { solve(p, pipe); });
@@ -69,7 +69,7 @@ private:
     }
 
     /// The `index`-th group of a pipeline: the thread that gets there first takes the next one for all four.
-    std::optional<std::int64_t> group_of(Pipeline& pipe, std::int64_t index) {
+    std::optional<std::int64_t> group_of(DevicePipe& pipe, std::int64_t index) {
         const std::lock_guard lock(pipe.mutex);
         if (static_cast<std::size_t>(index) == pipe.groups.size()) {
             pipe.groups.push_back(next_group_.fetch_add(1));
@@ -80,7 +80,7 @@ private:
 
     using Stage = void (PipelineStages::*)(int, const PipelineTask&);
 
-    void prepare(int p, Pipeline& pipe, StepCount& made, Stage stage) {
+    void prepare(int p, DevicePipe& pipe, StepCount& made, Stage stage) {
         std::int64_t tasks = 0;
         for (std::int64_t i = 0; const auto group = group_of(pipe, i); ++i) {
             for (int step = 0; step < layout_.steps; ++step) {
@@ -91,7 +91,7 @@ private:
         }
     }
 
-    void solve(int p, Pipeline& pipe) {
+    void solve(int p, DevicePipe& pipe) {
         std::mutex& device = devices_[static_cast<std::size_t>(layout_.device_of(p))];
         std::int64_t tasks = 0;
         for (std::int64_t i = 0; const auto group = group_of(pipe, i); ++i) {
@@ -111,7 +111,7 @@ private:
         }
     }
 
-    void aggregate(int p, Pipeline& pipe) {
+    void aggregate(int p, DevicePipe& pipe) {
         for (std::int64_t i = 0; const auto group = group_of(pipe, i); ++i) {
             pipe.downloaded.wait_for(i + 1);
             stages_.aggregate(p, {*group, layout_.steps - 1});
@@ -124,7 +124,7 @@ private:
     PipelineStages& stages_;
     StageFailure& failure_;
     const RunHooks& hooks_;
-    std::deque<Pipeline> pipelines_;
+    std::deque<DevicePipe> pipelines_;
     std::vector<std::mutex> devices_;
     std::atomic<std::int64_t> next_group_{0}, groups_done_{0};
 };

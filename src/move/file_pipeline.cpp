@@ -8,10 +8,10 @@
 namespace heptad {
 namespace {
 
-class Pipeline {
+class FilePipeline {
 public:
-    Pipeline(const FileSchedule& schedule, const std::vector<std::int64_t>& tiles, const PipelineFiles& files,
-             const PipelineWork& work, const PipelineOptions& options, StageTrace& trace)
+    FilePipeline(const FileSchedule& schedule, const std::vector<std::int64_t>& tiles, const PipelineFiles& files,
+                 const PipelineWork& work, const PipelineOptions& options, StageTrace& trace)
         : steps_(schedule.steps(tiles)), work_(work), options_(options), do_(schedule, files, work, options, trace) {}
 
     std::int64_t run() {
@@ -169,13 +169,13 @@ private:
 std::int64_t run_pipeline(const FileSchedule& schedule, const std::vector<std::int64_t>& tiles,
                           const PipelineFiles& files, const PipelineWork& work, const PipelineOptions& options,
                           StageTrace& trace) {
-    return Pipeline(schedule, tiles, files, work, options, trace).run();
+    return FilePipeline(schedule, tiles, files, work, options, trace).run();
 }
 
 bool read_windows_again(const FileSchedule& schedule, const std::vector<std::int64_t>& tiles,
                         const PipelineFiles& files, const PipelineWork& work, const PipelineOptions& options) {
     StageTrace trace(false);
-    return Pipeline(schedule, tiles, files, work, options, trace).read_only();
+    return FilePipeline(schedule, tiles, files, work, options, trace).read_only();
 }
 
 }  // namespace heptad

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kMostHostLevels = 2, kMostPipelines = 3;
 /// More pipelines gain less than half.
-constexpr double kFarBehind = 2;
+constexpr double kBitFarBehind = 2;
 
 /// What the bits are does not matter to the time, but pages must be there, and power depends on them.
 void fill(const BitView& matrix, unsigned seed) {
@@ -79,7 +79,7 @@ std::vector<BitHostSample> measure_bit_hosts(const BitHostTrial& trial,
             found.push_back({trial.n, trial.device_memory_bytes, levels, pipelines,
                              made->forecast.predicted_s - made->forecast.measured_more_s, seconds});
             least_s = std::min(least_s, seconds);
-            if (seconds > kFarBehind * least_s) {
+            if (seconds > kBitFarBehind * least_s) {
                 break;
             }
         }

@@ -14,13 +14,13 @@ constexpr std::int64_t kSides[] = {16384, 32768, 65536};
 /// Shorter leaves never pay.
 constexpr std::int64_t kSmallestLeaf = 2048;
 constexpr std::int64_t kReserveBytes = std::int64_t{1} << 30;
-constexpr int kRounds = 3;
+constexpr int kBitRounds = 3;
 
 double seconds_of(const ProductPlan& plan, const DeviceBits& a, const DeviceBits& b, const DeviceBits& c,
                   const cuda::DeviceMemory& workspace, const cuda::Stream& stream) {
     cuda::Timer timer(stream.device());
     std::vector<double> samples;
-    for (int round = 0; round < kRounds; ++round) {
+    for (int round = 0; round < kBitRounds; ++round) {
         timer.start(stream.handle());
         multiply_bits_on_device(plan, a.view, b.view, c.view, false, stream.device(), stream.handle(),
                                 workspace.data());

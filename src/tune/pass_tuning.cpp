@@ -11,8 +11,8 @@ namespace heptad {
 namespace {
 
 constexpr std::int64_t kSide = 8192;
-constexpr int kRounds = 5;
-constexpr double kSampleSeconds = 0.002;
+constexpr int kPassRounds = 5;
+constexpr double kPassSampleSeconds = 0.002;
 /// A shape must be this much faster than the default one to take its place: samples are not better than that.
 constexpr double kWorthChanging = 1.01;
 
@@ -98,9 +98,9 @@ PassProfile tune(const Trial& trial, Type type, cuda::CudaBackend& backend, cons
     for (Measured& one : all) {
         seconds_of(one.shape, 1);  // the first call of a kernel loads it
         one.calls = static_cast<std::int64_t>(
-            std::ceil(kSampleSeconds / std::max(seconds_of(one.shape, 1), kSampleSeconds / 1000)));
+            std::ceil(kPassSampleSeconds / std::max(seconds_of(one.shape, 1), kPassSampleSeconds / 1000)));
     }
-    for (int round = 0; round < kRounds; ++round) {
+    for (int round = 0; round < kPassRounds; ++round) {
         for (Measured& one : all) {
             one.seconds.push_back(seconds_of(one.shape, one.calls));
         }

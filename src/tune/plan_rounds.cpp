@@ -16,7 +16,7 @@ namespace {
 
 /// A busy neighbour only ever adds, so the least time of each tells who is behind. After a single round it may be his,
 /// or that of a library whose second thread was woken on the core of the first.
-constexpr double kFarBehindAtFirst = 2.5, kFarBehind = 1.15;
+constexpr double kPlanFarBehindAtFirst = 2.5, kPlanFarBehind = 1.15;
 
 /// x over y, round by round, as far as both have run.
 RelativeTime relative_time(const std::vector<double>& x, const std::vector<double>& y) {
@@ -69,7 +69,7 @@ void run_rounds(std::vector<RoundRunner>& all, const RoundRules& rules) {
             fastest_library = all[i].is_library ? std::min(fastest_library, least[i]) : fastest_library;
             fastest_balanced = all[i].is_balanced ? std::min(fastest_balanced, least[i]) : fastest_balanced;
         }
-        const double far_behind = round == 0 ? kFarBehindAtFirst : kFarBehind;
+        const double far_behind = round == 0 ? kPlanFarBehindAtFirst : kPlanFarBehind;
         std::erase_if(running, [&](std::size_t i) {
             const bool keeps_its_place =
                 (all[i].is_library && least[i] == fastest_library) ||

@@ -24,8 +24,8 @@
 namespace heptad {
 namespace {
 
-std::vector<Shape> shapes_to_measure() {
-    std::vector<Shape> shapes;
+std::vector<TunedShape> shapes_to_measure() {
+    std::vector<TunedShape> shapes;
     for (std::int64_t size = 1; size <= kLargest; size *= 2) {
         shapes.push_back({size, size, size});
     }
@@ -64,14 +64,14 @@ struct Contender {
     std::vector<double> rounds;
 };
 
-constexpr double kSampleSeconds = 3e-4;
-constexpr int kRounds = 5;
+constexpr double kLeafSampleSeconds = 3e-4;
+constexpr int kLeafRounds = 5;
 /// A leaf this much slower than the fastest one on a shape gets no further rounds there; if that happens on two squares
 /// of kHopelessFrom or above in a row, it is not measured any further at all.
-constexpr double kFarBehind = 1.6;
+constexpr double kLeafFarBehind = 1.6;
 constexpr std::int64_t kHopelessFrom = 256;
 
-bool is_square(const Shape& s) {
+bool is_square(const TunedShape& s) {
     return s.m == s.k && s.k == s.n;
 }
 
@@ -80,8 +80,8 @@ using Records = std::vector<double>;
 
 /// Seconds of the shape in rounds; `left_s` is what remains of the budget, `record` the least seconds of those measured
 /// before. The least of them now.
-double run_rounds_on(const TuneGround& ground, const Shape& shape, double left_s, std::vector<Contender>& contenders,
-                     double record) {
+double run_rounds_on(const TuneGround& ground, const TunedShape& shape, double left_s,
+                     std::vector<Contender>& contenders, double record) {
     const Product product = ground.operands.product(shape);
     double fastest = record;
     for (Contender& c : contenders) {
@@ -95,14 +95,15 @@ double run_rounds_on(const TuneGround& ground, const Shape& shape, double left_s
     }
     double round_s = 1e-9;
     for (const Contender& c : contenders) {
-        round_s += c.hopeless || c.guess_s > kFarBehind * fastest ? 0 : std::max(c.guess_s, kSampleSeconds);
+        round_s += c.hopeless || c.guess_s > kLeafFarBehind * fastest ? 0 : std::max(c.guess_s, kLeafSampleSeconds);
     }
-    const int rounds = static_cast<int>(std::clamp(left_s / (8 * round_s), 0.0, static_cast<double>(kRounds)));
+    const int rounds = static_cast<int>(std::clamp(left_s / (8 * round_s), 0.0, static_cast<double>(kLeafRounds)));
     for (int round = 0; round < rounds; ++round) {
         for (Contender& c : contenders) {
-            if (!c.hopeless && c.guess_s <= kFarBehind * fastest) {
+            if (!c.hopeless && c.guess_s <= kLeafFarBehind * fastest) {
                 c.rounds.push_back(ground.watch.timed([&] {
-                    return time_calls(c.guess_s, kSampleSeconds, [&] { ground.backend.multiply_one(product, c.id); });
+                    return time_calls(c.guess_s, kLeafSampleSeconds,
+                                      [&] { ground.backend.multiply_one(product, c.id); });
                 }));
             }
         }
@@ -111,12 +112,12 @@ double run_rounds_on(const TuneGround& ground, const Shape& shape, double left_s
 }
 
 /// Are products of that shape so large that all threads are at work?
-bool uses_all_threads(const Shape& shape) {
+bool uses_all_threads(const TunedShape& shape) {
     return std::min({shape.m, shape.k, shape.n}) >= kTypical;
 }
 
 /// One shape by all leaves.
-void measure_shape(const TuneGround& ground, const Shape& shape, double left_s, std::vector<Contender>& contenders,
+void measure_shape(const TuneGround& ground, const TunedShape& shape, double left_s, std::vector<Contender>& contenders,
                    double& record) {
     double fastest = record;
     const bool trusted = ground.watch.measure(
@@ -130,7 +131,7 @@ void measure_shape(const TuneGround& ground, const Shape& shape, double left_s, 
             c.profile.samples.push_back({shape.m, shape.k, shape.n, seconds});
             record = std::min(record, seconds);
             if (is_square(shape) && shape.m >= kHopelessFrom) {
-                c.times_behind = c.guess_s > kFarBehind * fastest ? c.times_behind + 1 : 0;
+                c.times_behind = c.guess_s > kLeafFarBehind * fastest ? c.times_behind + 1 : 0;
                 c.hopeless = c.times_behind >= 2;
             }
         }
@@ -138,13 +139,13 @@ void measure_shape(const TuneGround& ground, const Shape& shape, double left_s, 
 }
 
 /// Two calls of each leaf at the rate of the last square.
-double least_seconds(const std::vector<Contender>& contenders, const Shape& shape) {
+double least_seconds(const std::vector<Contender>& contenders, const TunedShape& shape) {
     double seconds = 0;
     for (const Contender& c : contenders) {
         const auto last = std::find_if(c.profile.samples.rbegin(), c.profile.samples.rend(),
                                        [](const LeafSample& s) { return s.m == s.k && s.k == s.n; });
         if (!c.hopeless && last != c.profile.samples.rend()) {
-            const Shape square{last->m, last->k, last->n};
+            const TunedShape square{last->m, last->k, last->n};
             seconds += 2 * last->seconds * shape.volume() / square.volume();
         }
     }
@@ -303,9 +304,9 @@ Machine measure_machine(int threads, double budget_s, const TuneProgress& progre
     }
     machine.call_s = measured_or(before.call_s, [&] { return measure_call(pool); });
 
-    const std::vector<Shape> shapes = shapes_to_measure();
+    const std::vector<TunedShape> shapes = shapes_to_measure();
     double total_volume = 0;
-    for (const Shape& shape : shapes) {
+    for (const TunedShape& shape : shapes) {
         total_volume += shape.volume();
     }
     const Type types[] = {Type::f32, Type::f64, Type::i32};
@@ -331,7 +332,7 @@ Machine measure_machine(int threads, double budget_s, const TuneProgress& progre
             }
             double volume = 0;
             for (std::size_t i = 0; i < shapes.size(); ++i) {
-                const Shape& shape = shapes[i];
+                const TunedShape& shape = shapes[i];
                 const double left_s = budget_s * until - seconds_since(start);
                 tell(done_before + (until - done_before) * volume / total_volume,
                      fmt::format("{} {}x{}x{}", type_name(type), shape.m, shape.k, shape.n));

@@ -8,9 +8,9 @@
 namespace heptad {
 namespace {
 
-constexpr int kRounds = 3;
-constexpr double kFarBehind = 1.25;  // such a leaf is not taken below levels
-constexpr double kSampleSeconds = 1e-3;
+constexpr int kBatchRounds = 3;
+constexpr double kBatchFarBehind = 1.25;  // such a leaf is not taken below levels
+constexpr double kBatchSampleSeconds = 1e-3;
 
 bool has_own_threads(const LeafProfile& profile) {
     return profile.leaf.ends_with("-mt");
@@ -18,7 +18,7 @@ bool has_own_threads(const LeafProfile& profile) {
 
 double seconds_in_batch(cpu::CpuBackend& backend, const std::vector<Product>& batch, int leaf, double guess_s) {
     const auto count = static_cast<double>(batch.size());
-    return time_calls(guess_s * count, kSampleSeconds, [&] { backend.multiply(batch, leaf); }) / count;
+    return time_calls(guess_s * count, kBatchSampleSeconds, [&] { backend.multiply(batch, leaf); }) / count;
 }
 
 /// As many as a level of seven products gives each round of the threads, as far as the operands have room for them.
@@ -61,7 +61,7 @@ void measure_batches(cpu::CpuBackend& backend, const Operands& operands, Type ty
             profile.in_batches.clear();
         }
     }
-    const double limit = kFarBehind * sample_at(best->samples, kTypical);
+    const double limit = kBatchFarBehind * sample_at(best->samples, kTypical);
     std::vector<LeafProfile*> leaves;
     for (LeafProfile& profile : profiles) {
         if (profile.type == type && !has_own_threads(profile) && sample_at(profile.samples, kTypical) <= limit) {
@@ -73,13 +73,14 @@ void measure_batches(cpu::CpuBackend& backend, const Operands& operands, Type ty
         const std::vector<Product> batch = batch_of(operands, size, threads);
         for (LeafProfile* leaf : leaves) {
             const double alone_s = sample_at(leaf->samples, size);
-            const double round_s = std::max(kSampleSeconds, alone_s * (1 + static_cast<double>(batch.size())));
+            const double round_s = std::max(kBatchSampleSeconds, alone_s * (1 + static_cast<double>(batch.size())));
             const double left_s = most_s - seconds_since(start);
-            const int rounds = static_cast<int>(std::min<double>(kRounds, left_s / round_s / 2));
+            const int rounds = static_cast<int>(std::min<double>(kBatchRounds, left_s / round_s / 2));
             const int id = cpu::CpuBackend::leaf_id(leaf->leaf);
             std::vector<double> factors;
             for (int round = 0; round < rounds; ++round) {
-                const double alone = time_calls(alone_s, kSampleSeconds, [&] { backend.multiply_one(batch[0], id); });
+                const double alone =
+                    time_calls(alone_s, kBatchSampleSeconds, [&] { backend.multiply_one(batch[0], id); });
                 factors.push_back(seconds_in_batch(backend, batch, id, alone) / alone);
             }
             if (!factors.empty()) {

@@ -36,25 +36,25 @@ Effort effort_for(double predicted_s) {
     return predicted_s < kLong_s ? Effort{6, true, 7, 2.5} : Effort{3, false, 5, 6};
 }
 
-struct Operands {
+struct DeviceOperands {
     View a, b, c;
 };
 
-std::optional<Operands> square_operands(Type type, std::int64_t n, const DeviceGround& ground) {
+std::optional<DeviceOperands> square_operands(Type type, std::int64_t n, const DeviceGround& ground) {
     const std::int64_t matrix = n * n * static_cast<std::int64_t>(element_bytes(type));
     if (3 * matrix > ground.bytes) {
         return std::nullopt;
     }
     const auto at = [&](std::int64_t offset) { return View(ground.memory + offset, type, n, n, n, 1); };
     // C at the end, where no larger problem has A or B: results of results would grow beyond what f16 holds.
-    return Operands{at(0), at(matrix), at(ground.bytes - matrix)};
+    return DeviceOperands{at(0), at(matrix), at(ground.bytes - matrix)};
 }
 
 }  // namespace
 
 bool measure_device_plans_on(Type type, std::int64_t n, const DeviceGround& ground, const Machine& usual,
                              Machine& machine) {
-    const std::optional<Operands> operands = square_operands(type, n, ground);
+    const std::optional<DeviceOperands> operands = square_operands(type, n, ground);
     if (!operands) {
         return false;
     }

@@ -12,11 +12,11 @@
 namespace heptad {
 namespace {
 
-constexpr double kSampleSeconds = 0.015;
+constexpr double kPlanSampleSeconds = 0.015;
 constexpr double kPauseSeconds = 0.04;  // about: until nobody's threads are still spinning
 
 struct Entry {
-    Shape shape;
+    TunedShape shape;
     CandidateLimits limits;
     int most_rounds;
     double share;            // of the time that is left
@@ -64,7 +64,7 @@ void correct_samples(const std::vector<ProductPlan>& plans, const RoundResults& 
 
 }  // namespace
 
-bool measure_plans_on(const TuneGround& ground, Type type, const Shape& shape, const CandidateLimits& limits,
+bool measure_plans_on(const TuneGround& ground, Type type, const TunedShape& shape, const CandidateLimits& limits,
                       const RoundsTime& time, Machine& machine) {
     Problem problem{shape.m, shape.k, shape.n, type, machine.threads, {}};
     problem.options.accuracy = Accuracy::fast;
@@ -73,7 +73,7 @@ bool measure_plans_on(const TuneGround& ground, Type type, const Shape& shape, c
     std::int64_t workspace_bytes = 1;
     for (const PlanShape& candidate : plan_candidates(problem, machine, limits)) {
         plans.push_back(plan_with_shape(problem, machine, candidate));
-        round_s += kPauseSeconds + std::max(kSampleSeconds, plans.back().predicted_s);
+        round_s += kPauseSeconds + std::max(kPlanSampleSeconds, plans.back().predicted_s);
         workspace_bytes = std::max(workspace_bytes, plans.back().workspace_bytes);
     }
     const auto is_classical = [](const ProductPlan& plan) { return plan.levels.empty(); };
@@ -96,12 +96,12 @@ bool measure_plans_on(const TuneGround& ground, Type type, const Shape& shape, c
     for (const ProductPlan& plan : plans) {
         const auto call = [&run, &plan] { run(plan); };
         double guess_s = plan.predicted_s;
-        if (guess_s < kSampleSeconds) {
+        if (guess_s < kPlanSampleSeconds) {
             call();  // first touch: threads of libraries, memory for packing
             guess_s = std::clamp(time_calls(1, 0, call), guess_s, 4 * guess_s);  // samples must not last for ever
         }
         runners.push_back({[call, guess_s, &watch = ground.watch] {
-                               return watch.timed([&] { return time_calls(guess_s, kSampleSeconds, call); });
+                               return watch.timed([&] { return time_calls(guess_s, kPlanSampleSeconds, call); });
                            },
                            has_library ? is_library(plan) : is_classical(plan), is_balanced(plan, machine, {})});
     }
@@ -145,7 +145,7 @@ void measure_plans(const TuneGround& ground, Type type, double most_s, Machine& 
                    const std::function<void(const std::string& stage)>& progress) {
     const auto start = Clock::now();
     for (const Entry& entry : entries()) {
-        const Shape& shape = entry.shape;
+        const TunedShape& shape = entry.shape;
         progress(fmt::format("{} {}x{}x{} with levels and without", type_name(type), shape.m, shape.k, shape.n));
         bool measured = false;
         for (CandidateLimits limits = entry.limits; limits.most_others > 0 && !measured; --limits.most_others) {

@@ -32,7 +32,7 @@ struct TuneGround {
 /// One problem: records its plans with the growth of their errors, and what classical products took in the samples of
 /// their leaves, which were not taken side by side. Disturbed by others, the rows of `before` stay. False: its seconds
 /// are too short. The operands have room for the shape.
-bool measure_plans_on(const TuneGround& ground, Type type, const Shape& shape, const CandidateLimits& limits,
+bool measure_plans_on(const TuneGround& ground, Type type, const TunedShape& shape, const CandidateLimits& limits,
                       const RoundsTime& time, Machine& machine);
 
 /// Squares from 32 to kLongest, thin shapes and vectors. About `most_s` seconds; shapes that do not fit are left out,

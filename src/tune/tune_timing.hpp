@@ -17,7 +17,7 @@
 
 namespace heptad {
 
-struct Shape {
+struct TunedShape {
     std::int64_t m, k, n;
     double volume() const { return static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n); }
 };
@@ -42,7 +42,7 @@ public:
     /// A, B and C at their full size, by number.
     View whole(std::size_t operand) const { return {memory_[operand].get(), type_, size_, size_, size_, 1}; }
 
-    Product product(const Shape& s) const { return product_at(0, s); }
+    Product product(const TunedShape& s) const { return product_at(0, s); }
     /// `count` products of squares that lie apart, each in one piece. They must fit: count * size^2 elements.
     std::vector<Product> batch(std::int64_t size, std::int64_t count) const {
         std::vector<Product> products;
@@ -67,7 +67,7 @@ public:
     }
 
 private:
-    Product product_at(std::int64_t offset, const Shape& s) const {
+    Product product_at(std::int64_t offset, const TunedShape& s) const {
         Product p;
         p.a = ConstView(memory_[0].get() + offset, type_, s.m, s.k, s.k, 1);
         p.b = ConstView(memory_[1].get() + offset, type_, s.k, s.n, s.n, 1);

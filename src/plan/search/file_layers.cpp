@@ -19,7 +19,7 @@ constexpr std::int64_t kBouncesInMemory = 32;
 constexpr std::int64_t kMostBounce_bytes = std::int64_t{64} << 20;  // longer reads are hardly faster
 constexpr std::int64_t kMostBands_bytes = std::int64_t{384} << 20;  // nor are higher bands
 constexpr std::int64_t kLeastDirectSpan_bytes = 4096;  // shorter ones are better left to the system's cache
-constexpr double kWideningAllowed = 1.01;              // direct I/O is given up where whole blocks move more than that
+constexpr double kLayerWideningAllowed = 1.01;         // direct I/O is given up where whole blocks move more than that
 
 /// Memory that a line of a window takes on its way, wherever in a block of the file it begins.
 std::int64_t line_room(const FileLayout& layout, std::int64_t positions) {
@@ -95,7 +95,7 @@ std::int64_t vectors_bytes(const FileProblem& whole) {
 }
 
 /// Memory of reading A and B once more.
-std::int64_t check_bytes(const OuterLaunch& layers) {
+std::int64_t check_bytes_of(const OuterLaunch& layers) {
     const DiskCut& cut = layers.check_cut;
     const FileBuffers buffers = check_buffers(layers);
     return vectors_bytes(layers.whole) + buffers.panel_bytes + buffers.strip_bytes +
@@ -114,7 +114,7 @@ void plan_check(OuterLaunch& layers) {
     cut.depth = cut.first_depth = whole.k;
     cut.strip_m = whole.m;
     const std::int64_t room = std::min(whole.memory_bytes, vectors_bytes(whole) + kMostBands_bytes);
-    while (check_bytes(layers) > room && cut.depth + cut.strip_m > 2) {
+    while (check_bytes_of(layers) > room && cut.depth + cut.strip_m > 2) {
         const FileBuffers buffers = check_buffers(layers);
         if (cut.strip_m > 1 && (buffers.strip_bytes > buffers.panel_bytes || cut.depth == 1)) {
             cut.strip_m = ceil_div(cut.strip_m, 2);
@@ -122,11 +122,11 @@ void plan_check(OuterLaunch& layers) {
             cut.depth = cut.first_depth = ceil_div(cut.depth, 2);
         }
     }
-    if (check_bytes(layers) > whole.memory_bytes) {
+    if (check_bytes_of(layers) > whole.memory_bytes) {
         fail(ErrorCode::resource,
              "checking a product with outer levels needs {} bytes of memory, and {} are allowed; give a larger "
              "--memory, or leave --verify out",
-             check_bytes(layers), whole.memory_bytes);
+             check_bytes_of(layers), whole.memory_bytes);
     }
     layers.check_read_bytes = whole.a.total_bytes() + whole.b.total_bytes();
 }
@@ -193,7 +193,7 @@ std::int64_t choose_block(const OuterLaunch& layers, BlockedOperand& operand, bo
                            kLeastDirectSpan_bytes;
     const std::int64_t direct = alike ? counted(block) : 0;
     const std::int64_t exact = counted(1);
-    if (alike && static_cast<double>(direct) <= kWideningAllowed * static_cast<double>(exact)) {
+    if (alike && static_cast<double>(direct) <= kLayerWideningAllowed * static_cast<double>(exact)) {
         operand.file.block_bytes = block;
         return direct;
     }
@@ -272,7 +272,8 @@ BlockedOperand transposed(BlockedOperand operand) {
 }
 
 std::int64_t OuterLaunch::used_bytes() const {
-    return std::max({traffic.used_bytes() + a.bounce_bytes, band_bytes, whole.line_bytes > 0 ? check_bytes(*this) : 0});
+    return std::max(
+        {traffic.used_bytes() + a.bounce_bytes, band_bytes, whole.line_bytes > 0 ? check_bytes_of(*this) : 0});
 }
 
 FileBuffers check_buffers(const OuterLaunch& layers) {

@@ -182,10 +182,10 @@ private:
 };
 
 /// The stages of one product.
-class TransferRun {
+class BitTransferRun {
 public:
-    TransferRun(const BitDeviceLaunch& launch, const BitDeviceOperands& operands, cuda::BitVerbs& verbs,
-                BitMover& mover)
+    BitTransferRun(const BitDeviceLaunch& launch, const BitDeviceOperands& operands, cuda::BitVerbs& verbs,
+                   BitMover& mover)
         : verbs_(verbs), mover_(mover) {
         Footprints footprints(launch, operands);
         Recorder recorder(footprints);
@@ -273,7 +273,7 @@ private:
 
 void run_with_transfers(const ProductPlan& plan, cuda::BitVerbs& verbs, const BitDeviceOperands& operands,
                         BitMover& mover) {
-    TransferRun(bit_device_launch(plan, operands), operands, verbs, mover).run();
+    BitTransferRun(bit_device_launch(plan, operands), operands, verbs, mover).run();
 }
 
 }  // namespace heptad

@@ -68,9 +68,6 @@ std::uint64_t spread_8(std::uint64_t bits) {
 bool runs_down(const ConstView& x) {
     return x.row_stride == 1 && x.col_stride != 1;
 }
-ConstView turned(const ConstView& x) {
-    return {x.data, x.type, x.cols, x.rows, x.col_stride, x.row_stride};
-}
 
 /// Elements (i, first) to (i, first + count - 1), up to 64.
 std::uint64_t gather_word(const ConstView& x, std::int64_t i, std::int64_t first, std::int64_t count) {
@@ -121,7 +118,7 @@ void pack_bytes(const ConstView& from, const BitView& to, ThreadPool& pool) {
                         std::uint64_t square[64] = {};
                         if (runs_down(from)) {
                             for (std::int64_t c = 0; c < cols; ++c) {
-                                square[c] = gather_word(turned(from), j + c, i, rows);
+                                square[c] = gather_word(transposed(from), j + c, i, rows);
                             }
                             bits::transpose_64x64(square);
                         } else {

@@ -23,7 +23,7 @@
 namespace heptad {
 namespace {
 
-constexpr std::int64_t kDeviceReservedBytes = std::int64_t{512} << 20;  // the library, its kernels, padded rows
+constexpr std::int64_t kStageReservedBytes = std::int64_t{512} << 20;  // the library, its kernels, padded rows
 constexpr std::int64_t kBitsOfByte = 8;
 constexpr std::int64_t kPaddedRowsBytes = std::int64_t{64} << 20;  // of those, for the latter
 
@@ -32,7 +32,7 @@ StageProducts device_stage(const Request& asked) {
     const int device = cuda::device_index(asked.options.device);
     cuda::require_device(device);
     const std::int64_t free = cuda::report().devices.at(static_cast<std::size_t>(device)).free_bytes;
-    const std::int64_t room = std::min(asked.options.host.device_memory_bytes, free) - kDeviceReservedBytes;
+    const std::int64_t room = std::min(asked.options.host.device_memory_bytes, free) - kStageReservedBytes;
     StageProducts stage;
     Options within_device = asked.options;
     within_device.host = {};  // the file's own cut fits
