@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "base/types.hpp"
 #include "bench/suites/bench_device_product.hpp"
 #include "bench/suites/bench_gpu_suite.hpp"
 #include "bench/suites/bench_gpu_table.hpp"
@@ -59,7 +60,7 @@ ContestRules rules_for(const ProblemSize& size, const BenchGpuArguments& bench) 
 
 /// Seconds that a line takes, roughly; only for the progress display.
 double guessed_gpu_seconds(Type type, const ProblemSize& size, const ContestRules& rules) {
-    const double rate = type == Type::i32                        ? 2e13
+    const double rate = type == Type::i32 || is_complex(type)    ? 2e13
                         : type == Type::f32 || type == Type::f64 ? 5e13
                         : type == Type::tf32                     ? 3e14
                                                                  : 7e14;
@@ -191,7 +192,8 @@ Command add_bench_gpu(CLI::App& bench, const std::string& typed) {
     auto words = std::make_shared<GpuWords>();
     auto gpu = std::make_shared<BenchGpuArguments>();
     gpu->command = typed;
-    suite->add_option("--types", words->types, "of f32, f64, tf32, bf16, f16, i32 (default: all)")->type_name("T,...");
+    suite->add_option("--types", words->types, "of f32, f64, tf32, bf16, f16, i32 (default: those), c64, c128")
+        ->type_name("T,...");
     suite->add_option("--sizes", words->sizes, "n or MxKxN (default: the suite's)")->type_name("N,...");
     suite->add_option("--shapes", words->shapes, "more of them")->type_name("MxKxN,...");
     suite->add_option("--device", words->device, "cuda (default) or cuda:N")->type_name("D");
@@ -201,8 +203,8 @@ Command add_bench_gpu(CLI::App& bench, const std::string& typed) {
     add_bench_options(*suite, *words, gpu->quick, gpu->results);
     suite->footer("Example: heptad bench gpu --types f32,bf16 --sizes 4096,8192 --shapes 8192x1024x8192 --json r.json");
     return {suite, [words, gpu] {
-                const std::string all = "f32,f64,tf32,bf16,f16,i32";
-                for (const std::string& name : split(words->types.empty() ? all : words->types, ',')) {
+                const std::string usual = "f32,f64,tf32,bf16,f16,i32", all = usual + ",c64,c128";
+                for (const std::string& name : split(words->types.empty() ? usual : words->types, ',')) {
                     gpu->types.push_back(type_from_name(parse_choice("--types", name, split(all, ','))));
                 }
                 gpu->shapes = gpu_shapes(*words);

@@ -131,7 +131,7 @@ void set_times_alone(BenchRecord& record, const Timing& heptad) {
     record.heptad_s = heptad.median_s;
     record.heptad_min_s = heptad.min_s;
     record.heptad_max_s = heptad.max_s;
-    record.effective_tops = operation_count(record.size) / record.heptad_s / 1e12;
+    record.effective_tops = (is_complex(record.type) ? 4 : 1) * operation_count(record.size) / record.heptad_s / 1e12;
     record.rounds = static_cast<int>(heptad.samples_s.size());
 }
 

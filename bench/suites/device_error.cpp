@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/complex_as_real.hpp"
+#include "base/thread_pool.hpp"
 #include "bench/suites/measured_error.hpp"
 #include "cli/interrupt.hpp"
 
@@ -55,14 +57,36 @@ Matrix fetch_columns(const ConstView& from, const Spread& columns, const cuda::S
     return fetched;
 }
 
+/// What a scan takes: the parts of complex rows.
+ConstView as_reals(const ConstView& rows) {
+    return is_complex(rows.type) ? rows_as_reals(rows) : rows;
+}
+
+/// B of the real product that a complex one is.
+Matrix expanded(Matrix b) {
+    if (!is_complex(b.type())) {
+        return b;
+    }
+    Matrix real(part_type(b.type()), 2 * b.rows(), 2 * b.cols());
+    expand_right(ConstView(b), false, real.data(), shared_pool(threads_or_default()));
+    return real;
+}
+
+/// Rows side by side, as the real product has them.
+Matrix dense_reals(const ConstView& c) {
+    Matrix real(part_type(c.type), c.rows, 2 * c.cols);
+    copy_rows(c, real.data(), shared_pool(threads_or_default()));
+    return real;
+}
+
 }  // namespace
 
 DeviceError::DeviceError(const ConstView& a, const ConstView& b, cuda::CudaBackend& backend, const cuda::Stream& stream)
     : stream_(&stream),
       rows_of_a_(fetch_rows(a, spread_over(a.rows), stream)),
-      columns_of_b_(fetch_columns(b, spread_over(b.cols), stream)),
-      max_a_(backend.scan(a).max_abs),
-      max_b_(backend.scan(b).max_abs) {}
+      columns_of_b_(expanded(fetch_columns(b, spread_over(b.cols), stream))),
+      max_a_(backend.scan(as_reals(a)).max_abs),
+      max_b_(backend.scan(as_reals(b)).max_abs) {}
 
 double DeviceError::of(const ConstView& c) const {
     const Matrix rows = fetch_rows(c, spread_over(c.rows), *stream_);
@@ -72,7 +96,10 @@ double DeviceError::of(const ConstView& c) const {
     ErrorOptions options;
     options.rows = kSampledLines;
     options.cancel = interrupt_token();
-    const double error = measure_error(rows_of_a_, columns_of_b_, sampled, options).max_abs;
+    const double error =
+        is_complex(c.type)
+            ? measure_error(as_reals(ConstView(rows_of_a_)), columns_of_b_, dense_reals(sampled), options).max_abs
+            : measure_error(rows_of_a_, columns_of_b_, sampled, options).max_abs;
     return error == 0 || c.type == Type::i32 ? error : error / max_a_ / max_b_;
 }
 

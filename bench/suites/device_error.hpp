@@ -1,6 +1,6 @@
 // The error of a product on a device: some of its entries, spread over C, against the same ones recomputed on the host
 // in a higher precision. The definition is that of measured_error.hpp: max|C - exact| / (max|A| * max|B|), and
-// for integers 0 or 1.
+// for integers 0 or 1. Of complex numbers that of their parts, max|A| as well.
 #pragma once
 
 #include "base/matrix.hpp"

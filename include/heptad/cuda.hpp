@@ -7,6 +7,7 @@
 // Products of matrices on a device run there, in the order of the stream, and only their start is waited for.
 #pragma once
 
+#include <cuComplex.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <driver_types.h>
@@ -22,6 +23,15 @@ struct TypeOf<__half> {
 template <>
 struct TypeOf<__nv_bfloat16> {
     static constexpr Type value = Type::bf16;
+};
+
+template <>
+struct TypeOf<cuComplex> {
+    static constexpr Type value = Type::c64;
+};
+template <>
+struct TypeOf<cuDoubleComplex> {
+    static constexpr Type value = Type::c128;
 };
 
 /// A window on a device's memory. The host cannot look at elements, so there is no way to name one.

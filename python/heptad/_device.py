@@ -11,7 +11,16 @@ from typing import Any
 
 from . import _core
 
-_NAMES = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "int32": "i32", "bool": "bool"}
+_NAMES = {
+    "float64": "f64",
+    "float32": "f32",
+    "float16": "f16",
+    "bfloat16": "bf16",
+    "complex64": "c64",
+    "complex128": "c128",
+    "int32": "i32",
+    "bool": "bool",
+}
 
 _HOST, _CUDA = (1, 3, 11), (2, 13)
 """Kinds of devices as DLPack numbers them: host memory, also locked pages of CUDA and ROCm; CUDA, also managed memory."""
@@ -222,7 +231,8 @@ def _matmul(library: _Torch | _CuPy, a: Any, b: Any, out: Any, words: tuple[Any,
     name = library.name(a)
     if name is None or library.name(b) != name:
         raise TypeError(
-            f"heptad multiplies two arrays of one type, float64, float32, float16, bfloat16, int32 or bool, not "
+            f"heptad multiplies two arrays of one type, float64, float32, float16, bfloat16, int32 or bool, and of "
+            f"CuPy complex64 or complex128, not "
             f"{a.dtype} and {b.dtype}; convert one"
         )
     if any(library.index(other) != library.index(a) for other in others):

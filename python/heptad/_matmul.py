@@ -26,7 +26,8 @@ def matmul(
     Arrays are float64, float32, float16, bfloat16 (of ml_dtypes), complex64, complex128, int32 (modulo 2**32), int64
     (modulo 2**64) or bool (OR of ANDs), of any layout; they are copied only where their strides are negative, zero or
     no multiple of an element. Arrays of CuPy and PyTorch, and others on an NVIDIA device that speak DLPack, are
-    multiplied where they lie, on the caller's stream, but for int64 and the complex ones.
+    multiplied where they lie, on the caller's stream, but for int64 and the complex ones of
+    PyTorch.
 
     accuracy: exact, strict, balanced or fast: how far errors may exceed the classical product's (docs/accuracy.md).
     algorithm, levels: by name and number instead of what is predicted to be fastest; levels=0 is classical.

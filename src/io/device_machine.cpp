@@ -2,6 +2,7 @@
 
 #include "base/embedded.hpp"
 #include "base/error.hpp"
+#include "base/types.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/fused/fused_product.hpp"
 
@@ -17,12 +18,34 @@ std::string device_name(const cuda::Report& report, int device) {
     return usable ? report.devices[static_cast<std::size_t>(device)].name : "";
 }
 
+/// A complex multiplication is four real ones of the library, and three by residues. Nothing else multiplies complex
+/// matrices on a device, so that what was measured of real ones decides.
+Machine with_complex_leaves(Machine machine) {
+    constexpr double kOfLibrary = 4, kByResidues = 3;
+    std::erase_if(machine.leaves, [](const LeafProfile& profile) { return is_complex(profile.type); });
+    const std::vector<LeafProfile> real = machine.leaves;
+    for (LeafProfile profile : real) {
+        const bool by_residues = leaf_traits(profile.leaf).by_residues;
+        const bool is_part = profile.type == Type::f32 || profile.type == Type::f64;
+        if (!is_part || !(by_residues || leaf_traits(profile.leaf).is_whole_call)) {
+            continue;
+        }
+        profile.type = profile.type == Type::f32 ? Type::c64 : Type::c128;
+        for (LeafSample& sample : profile.samples) {
+            sample.seconds *= by_residues ? kByResidues : kOfLibrary;
+            sample.kernel.clear();
+        }
+        machine.leaves.push_back(std::move(profile));
+    }
+    return machine;
+}
+
 }  // namespace
 
 Machine default_device_machine() {
     for (const EmbeddedFile& file : known_machine_files()) {
         if (file.file_name == "h200.json") {
-            return parse_machine(std::string(file.text));
+            return with_complex_leaves(parse_machine(std::string(file.text)));
         }
     }
     fail(ErrorCode::internal, "machines/h200.json is not part of this library");
@@ -41,7 +64,7 @@ Machine load_device_machine(int device, NamedFile missing) {
     if (!name.empty()) {
         const std::vector<Machine> kept = read_machines(device_tune_file(device), missing);
         if (!kept.empty()) {
-            return kept.front();
+            return with_complex_leaves(kept.front());
         }
         const cuda::DeviceInfo& info = report.devices[static_cast<std::size_t>(device)];
         Machine machine = without_fused_tiles_beyond(default_device_machine(), info.shared_bytes);

@@ -64,12 +64,19 @@ struct CombinePass {
     bool only_multiplied = false;  // nobody but products reads the outputs: those of tf32 may be rounded to its bits
 };
 
-/// c = alpha * a * b + beta * c. beta == 0: c is not read. c overlaps neither a nor b.
+/// c = alpha * a * b + beta * c. beta == 0: c is not read. c overlaps neither a nor b. Of complex numbers the factors
+/// may be complex, too.
 struct Product {
     double alpha = 1;
     ConstView a, b;
     double beta = 0;
     View c;
+    struct Imaginary {
+        double alpha = 0, beta = 0;
+    } imaginary = {};
+
+    bool reads_operands() const { return (alpha != 0 || imaginary.alpha != 0) && a.cols > 0; }
+    bool reads_result() const { return beta != 0 || imaginary.beta != 0; }
 };
 
 /// One product of a fast algorithm with its sums on both sides, without memory for them:
@@ -162,6 +169,9 @@ struct ResiduePlanes {
     /// Of Winograd's algorithm (algorithm/winograd_sums.hpp): lines and line_bytes are the sides of a block at the
     /// bottom, and every modulus has a plane for each product.
     int levels = 0;
+    /// Of complex numbers 3: real parts, imaginary parts and their sums, each with all planes of levels. In C: the
+    /// products of those.
+    int parts = 1;
 };
 
 /// Products by residues (docs/residues.md) on a backend that runs behind the caller. The guard of the product decides
@@ -198,9 +208,9 @@ public:
     virtual void convert(std::span<const Block> blocks) = 0;
     /// c = a b', each plane modulo its modulus.
     virtual void multiply_planes(const ResiduePlanes& a, const ResiduePlanes& b, const ResiduePlanes& c) = 0;
-    /// c = alpha * what the residues stand for + beta * c; beta == 0: c is not read. A tile of C whose first entry is
-    /// (row, col).
-    virtual void rebuild(const ResiduePlanes& from, double alpha, double beta, const View& c, std::int64_t row,
+    /// c = alpha * what the residues stand for + beta * c with the factors of the product; beta == 0: c is not read. A
+    /// tile of C whose first entry is (row, col).
+    virtual void rebuild(const ResiduePlanes& from, const Product& factors, const View& c, std::int64_t row,
                          std::int64_t col) = 0;
 };
 inline double ResidueKernels::Choice::least_with_most() const {

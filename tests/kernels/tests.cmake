@@ -10,6 +10,7 @@ heptad_test(kernels/cuda/lined_pass_test heptad_run heptad_kernels_cuda heptad_k
 heptad_test(kernels/cuda/exact_entry_test heptad_run)
 heptad_test(kernels/cuda/fused_build_test heptad_kernels_cuda)
 heptad_test(kernels/cuda/fused_split_test heptad_kernels_cuda)
+heptad_test(kernels/cuda/residue_parts_test heptad_kernels_cuda)
 heptad_test(kernels/cuda/loaded_driver_test heptad_kernels_cuda)
 heptad_test(kernels/cuda/fused_test heptad_kernels_cuda heptad_kernels_reference LABELS gpu)
 heptad_test(kernels/cuda/vendor_kernels_test heptad_kernels_cuda)

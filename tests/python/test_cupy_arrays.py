@@ -33,7 +33,7 @@ def numbers(shape, dtype=np.float32, seed=1):
 
 class CuPyTest(unittest.TestCase):
     def test_shapes_and_types_equal_numpy_on_any_stream(self):
-        for dtype in (np.float64, np.float32, np.float16, np.int32):
+        for dtype in (np.float64, np.float32, np.float16, np.complex64, np.complex128, np.int32):
             for left, right in SHAPES:
                 with self.subTest(dtype=dtype, left=left, right=right):
                     a, b = numbers(left, dtype), numbers(right, dtype, 2)

@@ -99,6 +99,9 @@ double error_bound(const ProductPlan& plan) {
     const double u_sum = accumulates_in_f32 ? 0x1p-24 : u;
     const auto classical = [&](double k, double u_value) {
         const double rounding_of_values = accumulates_in_f32 ? (plan.type == Type::tf32 ? 2 : 1) * k * u_value : 0;
+        if (is_complex(plan.type)) {  // each part is a sum of 2 k products
+            return std::sqrt(2) * k * (2 * k + 1) * u_sum;
+        }
         return k * (k + 1) * u_sum + rounding_of_values;
     };
     // Scaled sums are rounded to f16, some of them to its denormal numbers (2^-24 of the largest value and less).
@@ -148,7 +151,8 @@ double expected_growth(const ProductPlan& plan, const Machine& machine) {
 
 bool rounds_once(const ProductPlan& plan) {
     const int most = (plan.type == Type::f64 ? kFewestModuliOfF64 : kFewestModuliOfF32) + kModuliChoices - 1;
-    return is_by_residues(plan) && (!is_on_device(plan) || is_integer(plan.type) || plan.arithmetic.moduli > most);
+    const bool has_more = !is_complex(plan.type) && plan.arithmetic.moduli > most;
+    return is_by_residues(plan) && (!is_on_device(plan) || is_integer(plan.type) || has_more);
 }
 
 double residue_error(const ProductPlan& plan) {
@@ -156,7 +160,8 @@ double residue_error(const ProductPlan& plan) {
     // may be but for a factor of two: 2^s |a_i| > 2^bits / 2. With |x|_1 <= sqrt(k) |x|,
     //   |AB - computed|_ij <= 2^-(s+1) |b_j|_1 + 2^-(t+1) |a_i|_1 + k 2^-(s+t+2) <= (2 sqrt(k) q + k q^2) |a_i||b_j|
     // where q = 2^-bits; and what was put together is rounded, scaled and rounded again.
-    const double q = std::exp2(-log2_of_integers(plan.arithmetic.moduli));
+    // Of complex numbers both parts are rounded: |e| <= sqrt(1/2).
+    const double q = std::exp2(-log2_of_integers(plan.arithmetic.moduli)) * (is_complex(plan.type) ? std::sqrt(2) : 1);
     const auto k = static_cast<double>(plan.k);
     return 2 * std::sqrt(k) * q + k * q * q + 2 * unit_roundoff(plan.type);
 }

@@ -115,10 +115,6 @@ ProductPlan plan_complex_way(const Problem& problem, const Machine& machine, Com
 }
 
 ProductPlan make_complex_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits) {
-    if (backend_traits(backend_of(problem.options.device)).is_device) {
-        fail(ErrorCode::usage, "products of {} are made on the processor, and not on {}; leave the device to auto",
-             type_name(problem.type), problem.options.device);
-    }
     const Accuracy accuracy = problem.options.accuracy;
     const auto fits = [&](const ProductPlan& plan) {
         return plan.workspace_bytes <= problem.options.workspace_limit_bytes;
@@ -141,12 +137,12 @@ ProductPlan complex_library_plan(const Problem& problem, const Machine& machine,
 }
 
 void check_complex_plan(const ProductPlan& plan) {
-    if (!is_complex(plan.type) || plan.complex == ComplexWay::none) {
-        fail(
-            ErrorCode::input,
-            "a plan of c64 or c128, and no other, says complex=three-products, one-product or in-place; this one is of "
-            "{} and says {}",
-            type_name(plan.type), complex_way_name(plan.complex));
+    if (!is_complex(plan.type) || plan.complex == ComplexWay::none || is_on_device(plan)) {
+        fail(ErrorCode::input,
+             "a plan of c64 or c128 on the processor, and no other, says complex=three-products, one-product or "
+             "in-place; "
+             "this one is of {} on {} and says {}",
+             type_name(plan.type), plan.backend, complex_way_name(plan.complex));
     }
     check_plan(real_plan(plan));
     ProductPlan expected = plan;

@@ -18,25 +18,30 @@
 namespace heptad {
 namespace {
 
+bool has_wide_parts(Type type) {
+    return type == Type::f64 || type == Type::c128;
+}
+
 /// Uniform data on an H200, over |A||B|: 7 moduli leave a tenth of cuBLAS's error in f32 and 14 a third of it in f64 (n
 /// = 1024 to 16384); 6 leave 1.8 times as much (n = 8192).
 int even_moduli(Type type, Accuracy accuracy) {
-    return (type == Type::f64 ? 14 : 7) - (accuracy == Accuracy::fast ? 1 : 0);
+    return (has_wide_parts(type) ? 14 : 7) - (accuracy == Accuracy::fast ? 1 : 0);
 }
 
 /// Halvings by winograd, as many as the kernels have sums of.
 bool has_levels_of_residues(const ProductPlan& plan) {
-    return static_cast<int>(plan.levels.size()) <= kMostResidueLevels &&
+    const int most = is_complex(plan.type) ? 0 : kMostResidueLevels;
+    return static_cast<int>(plan.levels.size()) <= most &&
            std::all_of(plan.levels.begin(), plan.levels.end(), [](const LevelPlan& level) {
                return level == LevelPlan{kHalving, LevelMode::parallel, ""};
            });
 }
 
 bool has_type_of_residues(Type type) {
-    return type == Type::f32 || type == Type::f64;
+    return type == Type::f32 || type == Type::f64 || is_complex(type);
 }
 int fewest_moduli(Type type) {
-    return type == Type::f64 ? kFewestModuliOfF64 : kFewestModuliOfF32;
+    return has_wide_parts(type) ? kFewestModuliOfF64 : kFewestModuliOfF32;
 }
 
 bool fits_residues(const ProductPlan& plan) {
@@ -56,6 +61,10 @@ int integer_moduli(std::int64_t k) {
 
 }  // namespace
 
+int residue_parts(Type type) {
+    return is_complex(type) ? 3 : 1;
+}
+
 int most_moduli(const ProductPlan& plan) {
     constexpr int kMore = 2;
     const int most = fewest_moduli(plan.type) + kModuliChoices - 1;
@@ -67,7 +76,8 @@ DeviceResidueLayout device_residue_layout(const ProductPlan& plan) {
     const auto planes = [&](std::int64_t lines, std::int64_t elements) {
         const std::int64_t block =
             checked_mul(residue_block_lines(lines, levels), residue_block_bytes(elements, levels));
-        return round_up(checked_mul(most_moduli(plan) * winograd_products(levels), block), kWorkspaceAlignment);
+        return round_up(checked_mul(most_moduli(plan) * residue_parts(plan.type) * winograd_products(levels), block),
+                        kWorkspaceAlignment);
     };
     DeviceResidueLayout layout;
     layout.guard = round_up(guard_bytes(plan.m, plan.k, plan.n), kWorkspaceAlignment);
@@ -118,7 +128,8 @@ bool fit_tiles(ProductPlan& plan, std::int64_t bytes) {
 
 ProductPlan make_exact_device_plan(const Problem& problem, const Machine& machine) {
     const Options& options = problem.options;
-    if (!has_type_of_residues(problem.type) && problem.type != Type::i64) {
+    const bool has_type = has_type_of_residues(problem.type) && !is_complex(problem.type);
+    if (!has_type && problem.type != Type::i64) {
         fail(ErrorCode::usage,
              "accuracy exact on a device is for f32 and f64, not for {}; set device to cpu, or take accuracy strict",
              type_name(problem.type));
@@ -180,15 +191,18 @@ ProductPlan make_exact_device_plan(const Problem& problem, const Machine& machin
 
 void check_device_residue_plan(const ProductPlan& plan) {
     const int fewest = is_integer(plan.type) ? integer_moduli(plan.k) : fewest_moduli(plan.type);
+    const int largest = is_complex(plan.type) ? fewest + kModuliChoices - 1 : kMostModuli;
     if (!(has_type_of_residues(plan.type) || plan.type == Type::i64) || !leaf_traits(plan.leaf).by_residues ||
         !has_levels_of_residues(plan) || plan.padded || plan.core_m != plan.m || plan.core_k != plan.k ||
-        plan.core_n != plan.n || plan.arithmetic.moduli < fewest || plan.arithmetic.moduli > kMostModuli ||
+        plan.core_n != plan.n || plan.arithmetic.moduli < fewest || plan.arithmetic.moduli > largest ||
         (rounds_once(plan) && plan.least_evenness != 0)) {
         fail(ErrorCode::input,
              "plans by residues on a device are for f32 with {} to {} moduli, f64 with {} to {} and i64 with {} or "
-             "more for this k, with up to {} levels of {}",
+             "more for this k, with up to {} levels of {}, and without levels for c64 with {} to {} and c128 with {} "
+             "to {}",
              kFewestModuliOfF32, kMostModuli, kFewestModuliOfF64, kMostModuli, integer_moduli(plan.k),
-             kMostResidueLevels, kHalving);
+             kMostResidueLevels, kHalving, kFewestModuliOfF32, kFewestModuliOfF32 + kModuliChoices - 1,
+             kFewestModuliOfF64, kMostDeviceModuli);
     }
     const auto fits = [](std::int64_t tile, std::int64_t most) {
         return tile >= std::min<std::int64_t>(most, 1) && tile <= most;

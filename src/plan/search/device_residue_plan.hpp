@@ -1,6 +1,6 @@
-// Plans by residues on a device. f32 and f64, `balanced` and `fast`: rows of A and columns of B become integers of so
-// many bits that their rounding shows less than a classical product's. `exact`, and i64: nothing is rounded on the way.
-// C is made in tiles where the bytes of all of it do not fit the workspace.
+// Plans by residues on a device. f32, f64, c64 and c128, `balanced` and `fast`: rows of A and columns of B become
+// integers of so many bits that their rounding shows less than a classical product's. `exact`, and i64: nothing is
+// rounded on the way. C is made in tiles where the bytes of all of it do not fit the workspace.
 #pragma once
 
 #include "plan/model/machine.hpp"
@@ -11,6 +11,9 @@ namespace heptad {
 
 /// The moduli that the least even data takes; plan.arithmetic names what even data does. There is memory for all.
 int most_moduli(const ProductPlan& plan);
+
+/// Planes of each modulus: of complex numbers real parts, imaginary parts and their sums.
+int residue_parts(Type type);
 
 /// Bytes of workspace, in this order.
 struct DeviceResidueLayout {

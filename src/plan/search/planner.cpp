@@ -237,7 +237,7 @@ void check_plan(const ProductPlan& plan) {
         fail(ErrorCode::input,
              "this plan has other places divide the product first; it is not a plan of one whole product of numbers");
     }
-    if (is_complex(plan.type) || plan.complex != ComplexWay::none) {
+    if ((is_complex(plan.type) && !is_on_device(plan)) || plan.complex != ComplexWay::none) {
         check_complex_plan(plan);
         return;
     }
@@ -401,7 +401,7 @@ ProductPlan extended_plan(const Problem& problem, const Machine& machine, const 
 }  // namespace
 
 ProductPlan library_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits) {
-    if (is_complex(problem.type)) {
+    if (is_complex(problem.type) && !backend_traits(problem).is_device) {
         return complex_library_plan(problem, machine, limits);
     }
     return classical_plans(problem, machine, limits).library;
@@ -409,7 +409,7 @@ ProductPlan library_plan(const Problem& problem, const Machine& machine, const P
 
 ProductPlan make_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits) {
     validate(problem, machine);
-    if (is_complex(problem.type)) {
+    if (is_complex(problem.type) && !backend_traits(problem).is_device) {
         return make_complex_plan(problem, machine, limits);
     }
     const bool only_by_residues = problem.type == Type::i64 && backend_traits(problem).is_device;
@@ -418,7 +418,7 @@ ProductPlan make_plan(const Problem& problem, const Machine& machine, const Plan
     }
     ProductPlan best = best_plan(problem, machine, limits);
     const bool has_fringes = best.core_m != best.m || best.core_k != best.k || best.core_n != best.n;
-    const bool worth_a_look = is_on_device(best) && problem.options.levels < 0 &&
+    const bool worth_a_look = is_on_device(best) && !is_complex(problem.type) && problem.options.levels < 0 &&
                               problem.options.workspace_limit_bytes > 0 &&
                               std::min({problem.m, problem.k, problem.n}) >= limits.smallest_leaf &&
                               (has_fringes || rows_are_misaligned(best));

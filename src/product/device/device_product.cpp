@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "base/types.hpp"
 #include "io/device_machine.hpp"
 #include "kernels/cuda/device/cuda_backend.hpp"
 #include "kernels/cuda/device/device.hpp"
@@ -103,6 +104,19 @@ Place common_place(const ConstView& a, const ConstView& b, const View& c, int de
     return on_device >= 0 ? Place::device : Place::host;
 }
 
+/// Kernels read and write complex numbers whole.
+void validate_boundaries(const ConstView& a, const ConstView& b, const ConstView& c) {
+    const char* const names[] = {"A", "B", "C"};
+    const ConstView views[] = {a, b, c};
+    for (int i = 0; i < 3; ++i) {
+        const std::size_t bytes = element_bytes(views[i].type);
+        if (is_complex(views[i].type) && reinterpret_cast<std::uintptr_t>(views[i].data) % bytes != 0) {
+            fail(ErrorCode::input, "{} lies at {}, and {} on a device begins on a {}-byte boundary; copy it there",
+                 names[i], views[i].data, type_name(views[i].type), bytes);
+        }
+    }
+}
+
 /// The workspace of a product on its way, and cuBLAS's part of it.
 class LentWorkspace {
 public:
@@ -164,36 +178,35 @@ std::shared_ptr<const ProductPlan> fitting_plan(std::int64_t m, std::int64_t k, 
                : device_plan(m, k, n, type, limited, accumulate, context);
 }
 
-RunReport enqueue(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
-                  const ProductPlan& plan, int device, const ProductContext& context, void* workspace,
-                  cuda::CudaBackend& backend) {
+RunReport enqueue(const Product& product, const ProductPlan& plan, int device, const ProductContext& context,
+                  void* workspace, cuda::CudaBackend& backend) {
     if (!plan.levels.empty() || plan.padded || plan.leaf == "cublaslt") {
         const DeviceFigures of_device = figures_of(device);
         backend.set_pass_shapes(pass_shapes(*of_device.machine));
         backend.set_vendor_kernels(of_device.kernels);
     }
-    return run_plan(plan, backend, alpha, a, b, beta, c, workspace, context.hooks);
+    return run_plan(plan, backend, product, workspace, context.hooks);
 }
 
 /// As the plan says, or Error(resource).
-RunReport enqueue(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
-                  const ProductPlan& plan, int device, const ProductContext& context) {
+RunReport enqueue(const Product& product, const ProductPlan& plan, int device, const ProductContext& context) {
     const auto backend = cuda::backend_for(device, context.stream);
     const std::lock_guard lock(backend->mutex());
     const cuda::DeviceScope scope(device);
     const LentWorkspace workspace(plan, *backend, context);
-    return enqueue(alpha, a, b, beta, c, plan, device, context, workspace.data(), *backend);
+    return enqueue(product, plan, device, context, workspace.data(), *backend);
 }
 
 /// With the best plan whose workspace is to be had, down to none.
-RunReport enqueue_with_what_is_free(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
-                                    const Options& options, int device, const ProductContext& context) {
+RunReport enqueue_with_what_is_free(const Product& product, const Options& options, int device,
+                                    const ProductContext& context) {
     const auto backend = cuda::backend_for(device, context.stream);
     const std::lock_guard lock(backend->mutex());
     const cuda::DeviceScope scope(device);
     Options lowered = options;
     for (;;) {
-        const auto plan = fitting_plan(a.rows, a.cols, b.cols, a.type, lowered, beta != 0, context);
+        const auto plan = fitting_plan(product.a.rows, product.a.cols, product.b.cols, product.a.type, lowered,
+                                       product.reads_result(), context);
         std::optional<LentWorkspace> workspace;
         try {
             workspace.emplace(*plan, *backend, context);
@@ -205,7 +218,7 @@ RunReport enqueue_with_what_is_free(double alpha, const ConstView& a, const Cons
             lowered.workspace_limit_bytes = half < kUnaskedBytes ? 0 : half;
             continue;
         }
-        return enqueue(alpha, a, b, beta, c, *plan, device, context, workspace->data(), *backend);
+        return enqueue(product, *plan, device, context, workspace->data(), *backend);
     }
 }
 
@@ -240,18 +253,24 @@ ProductPlan plan_device_product(std::int64_t m, std::int64_t k, std::int64_t n, 
     return *make(m, k, n, type, options, options.accumulate, context);
 }
 
-RunReport multiply_on_device(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
-                             const Options& options, const ProductContext& context) {
+RunReport multiply_on_device(const Product& product, const Options& options, const ProductContext& context) {
     const cuda::CaptureScope capturable;
+    const auto& [alpha, a, b, beta, c, imaginary] = product;
     validate_product(alpha, a, b, beta, c);
     const int device = cuda::device_index(options.device);
     cuda::require_device(device);
     if (options.overwrite_inputs && !may_serve_as_scratch(a, b)) {
         Options keeping = options;
         keeping.overwrite_inputs = false;
-        return multiply_on_device(alpha, a, b, beta, c, keeping, context);
+        return multiply_on_device(product, keeping, context);
     }
     if (common_place(a, b, c, device) == Place::host) {
+        if (is_complex(c.type)) {
+            return multiply_complex_host_operands(product, device, context,
+                                                  [&](const Product& there, const ProductContext& where) {
+                                                      return multiply_on_device(there, options, where);
+                                                  });
+        }
         const auto bytes = [](const ConstView& view) {
             return checked_mul(checked_mul(view.rows, view.cols), static_cast<std::int64_t>(element_bytes(view.type)));
         };
@@ -260,26 +279,35 @@ RunReport multiply_on_device(double alpha, const ConstView& a, const ConstView& 
                    : multiply_host_operands(alpha, a, b, beta, c, options, device, context);
     }
     validate_workspace(context.workspace, context.workspace_bytes, a, b, c);
-    return enqueue_with_what_is_free(alpha, a, b, beta, c, c.type == a.type ? options : without_levels(options), device,
-                                     context);
+    validate_boundaries(a, b, c);
+    return enqueue_with_what_is_free(product, c.type == a.type ? options : without_levels(options), device, context);
 }
 
-RunReport multiply_on_device(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
-                             const ProductPlan& plan, int device, const ProductContext& context) {
+RunReport multiply_on_device(const Product& product, const ProductPlan& plan, int device,
+                             const ProductContext& context) {
     const cuda::CaptureScope capturable;
+    const auto& [alpha, a, b, beta, c, imaginary] = product;
     validate_product(alpha, a, b, beta, c);
     cuda::require_device(device);
     if (plan.transfers) {
+        refuse_complex(c.type, "with transfers of parts");
         return multiply_with_transfers(alpha, a, b, beta, c, plan, device, context);
     }
-    validate_plan(plan, a, b, beta, c);
+    validate_plan(plan, a, b, product.reads_result() ? 1 : 0, c);
     validate_leaf(plan.leaf, plan.type);
     validate_leaf(plan.fringe_leaf, plan.type);
     if (common_place(a, b, c, device) == Place::host) {
+        if (is_complex(c.type)) {
+            return multiply_complex_host_operands(product, device, context,
+                                                  [&](const Product& there, const ProductContext& where) {
+                                                      return multiply_on_device(there, plan, device, where);
+                                                  });
+        }
         return multiply_host_operands(alpha, a, b, beta, c, plan, device, context);
     }
     validate_workspace(context.workspace, context.workspace_bytes, a, b, c);
-    return enqueue(alpha, a, b, beta, c, plan, device, context);
+    validate_boundaries(a, b, c);
+    return enqueue(product, plan, device, context);
 }
 
 int device_of_operands(const ConstView& a, const ConstView& b, const ConstView& c, int otherwise) {
@@ -327,10 +355,12 @@ void multiply_batch_on_device(const ProductBatch& batch, const Options& options,
             const LentWorkspace workspace(*plan, *backend, context);
             backend->begin_product(workspace.data(), 0);
             backend->multiply(products_of(batch, first, std::min(step, batch.count - first)), "cublas-batched");
+        } else if (on_host && is_complex(p.c.type)) {
+            multiply_on_device(p, *plan, device, quiet);
         } else if (on_host) {
             multiply_host_operands(p.alpha, p.a, p.b, p.beta, p.c, *plan, device, quiet);
         } else {
-            enqueue_with_what_is_free(p.alpha, p.a, p.b, p.beta, p.c, planned, device, quiet);
+            enqueue_with_what_is_free(p, planned, device, quiet);
         }
     }
     finish_product(context.hooks);

@@ -14,12 +14,19 @@ bool is_device_product(const std::string& device);
 ProductPlan plan_device_product(std::int64_t m, std::int64_t k, std::int64_t n, Type type, const Options& options,
                                 const ProductContext& context);
 
-/// c = alpha * a * b + beta * c on the device that the options name. All three matrices lie there, and the product is
-/// only enqueued on context.stream; or all three lie in host memory, and the result is there when this returns.
-RunReport multiply_on_device(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
-                             const Options& options, const ProductContext& context);
-RunReport multiply_on_device(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
-                             const ProductPlan& plan, int device, const ProductContext& context);
+/// The product on the device that the options name. All three matrices lie there, and the product is only enqueued on
+/// context.stream; or all three lie in host memory, and the result is there when this returns.
+RunReport multiply_on_device(const Product& product, const Options& options, const ProductContext& context);
+RunReport multiply_on_device(const Product& product, const ProductPlan& plan, int device,
+                             const ProductContext& context);
+inline RunReport multiply_on_device(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                                    const Options& options, const ProductContext& context) {
+    return multiply_on_device(Product{alpha, a, b, beta, c}, options, context);
+}
+inline RunReport multiply_on_device(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                                    const ProductPlan& plan, int device, const ProductContext& context) {
+    return multiply_on_device(Product{alpha, a, b, beta, c}, plan, device, context);
+}
 
 /// The number of the NVIDIA device that the first of them lies on; where none lies on one, `otherwise`.
 int device_of_operands(const ConstView& a, const ConstView& b, const ConstView& c, int otherwise);

@@ -397,4 +397,29 @@ RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstVi
     return *report;
 }
 
+RunReport multiply_complex_host_operands(const Product& product, int device, const ProductContext& context,
+                                         const DeviceStep& there) {
+    const ProblemSize size{product.c.rows, product.a.cols, product.c.cols};
+    if (size.m == 0 || size.n == 0) {
+        return {};
+    }
+    const double adds = product.reads_result() ? 1 : 0;  // C is brought
+    const auto report =
+        try_transfers(1, product.a, product.b, adds, product.c, undivided_transfers(size), device, context,
+                      [&](double /*factor*/, const ConstView& a, const ConstView& b, double /*beta*/, const View& c,
+                          const ProductContext& where) {
+                          Product moved = product;
+                          moved.a = a;
+                          moved.b = b;
+                          moved.c = c;
+                          moved.a.conjugate = product.a.conjugate;
+                          moved.b.conjugate = product.b.conjugate;
+                          return there(moved, where);
+                      });
+    if (!report) {
+        fail_without_room(size, device);
+    }
+    return *report;
+}
+
 }  // namespace heptad

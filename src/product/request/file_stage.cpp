@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "base/thread_pool.hpp"
+#include "base/types.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "plan/search/stage_choice.hpp"
 #include "product/device/device_list.hpp"
@@ -37,7 +38,7 @@ StageProducts device_stage(const Request& asked) {
     Options within_device = asked.options;
     within_device.host = {};  // the file's own cut fits
     stage.plan = [options = within_device, room](const StageProduct& product, Type type) {
-        if (type == Type::i64) {
+        if (type == Type::i64 || is_complex(type)) {
             fail(ErrorCode::usage, "products of {} do not run on cuda from file to file; set device to cpu",
                  type_name(type));
         }

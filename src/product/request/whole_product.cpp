@@ -71,7 +71,8 @@ public:
         }
         const ProductPlan& whole = std::get<ProductPlan>(plan.decided);
         if (plan.device >= 0) {
-            return multiply_on_device(alpha.real(), a, b, beta.real(), c, whole, plan.device, context);
+            return multiply_on_device({alpha.real(), a, b, beta.real(), c, {alpha.imag(), beta.imag()}}, whole,
+                                      plan.device, context);
         }
         if (!request_.plan_file.empty()) {
             return multiply_in_memory(alpha, a, b, beta, c, whole, context);

@@ -153,7 +153,7 @@ void LevelRunner::run(std::size_t depth, const LinedProduct& whole, bool operand
 }
 
 void LevelRunner::run_parallel(std::size_t depth, const LinedProduct& whole) {
-    const auto& [alpha, a, b, beta, c] = whole.product;
+    const auto& [alpha, a, b, beta, c, imaginary] = whole.product;
     const ArenaScope scope(arena_);
     const LevelPrograms programs = level_programs(plan_.levels[depth].algorithm, plan_.change_basis);
     const Algorithm& algorithm = *programs.algorithm;
@@ -271,7 +271,7 @@ void LevelRunner::set_lines(ScheduleBlocks& blocks, const Symbol& symbol, Shape 
 }
 
 void LevelRunner::run_serial(std::size_t depth, const LinedProduct& whole, bool operands_die) {
-    const auto& [alpha, a, b, beta, c] = whole.product;
+    const auto& [alpha, a, b, beta, c, imaginary] = whole.product;
     const ArenaScope scope(arena_);
     const LevelEntry entry{beta != 0, operands_die};
     const Schedule& schedule = level_schedule(plan_.levels[depth], plan_.change_basis, entry);
@@ -390,7 +390,7 @@ void LevelRunner::run_product(std::size_t depth, const LinedProduct& whole, cons
 }
 
 void LevelRunner::run_in_changed_basis(const LinedProduct& whole) {
-    const auto& [alpha, a, b, beta, c] = whole.product;
+    const auto& [alpha, a, b, beta, c, imaginary] = whole.product;
     const ArenaScope scope(arena_);
     const Algorithm& algorithm = find_algorithm(plan_.levels.front().algorithm).algorithm;
     const int depth = static_cast<int>(plan_.levels.size());

@@ -128,7 +128,7 @@ double least_line(const std::vector<double>& largest) {
 
 /// Looks at A and B before anything is made of them. False: the classical product must answer.
 bool judge(const ProductPlan& plan, Backend& backend, const Product& product, Evenness& even) {
-    const auto& [alpha, a, b, beta, c] = product;
+    const auto& [alpha, a, b, beta, c, imaginary] = product;
     const ScanResult of_a = backend.scan(a), of_b = backend.scan(b);
     const double old_c = beta == 0 ? 0 : beta * backend.scan(c).max_abs;
     even.value = std::numeric_limits<double>::infinity();
@@ -215,11 +215,14 @@ void require_fused_kernels(const ProductPlan& plan, const Backend& backend) {
 
 }  // namespace
 
-RunReport run_plan(const ProductPlan& plan, Backend& backend, double alpha, const ConstView& a, const ConstView& b,
-                   double beta, const View& c, void* workspace, const RunHooks& hooks) {
+RunReport run_plan(const ProductPlan& plan, Backend& backend, const Product& product, void* workspace,
+                   const RunHooks& hooks) {
     if (is_by_residues(plan)) {
-        return run_residue_plan(plan, backend, alpha, a, b, beta, c, workspace, hooks);
+        return run_residue_plan(plan, backend, product, workspace, hooks);
     }
+    const double alpha = product.alpha, beta = product.beta;
+    const ConstView &a = product.a, &b = product.b;
+    const View& c = product.c;
     RunReport report;
     if (c.rows == 0 || c.cols == 0) {
         return report;
@@ -227,10 +230,10 @@ RunReport run_plan(const ProductPlan& plan, Backend& backend, double alpha, cons
     start_product(hooks);
     require_fused_kernels(plan, backend);
     const auto classical = [&](const std::string& leaf) {
-        backend.multiply(std::vector<Product>{{alpha, a, b, beta, c}}, leaf);
+        backend.multiply({&product, 1}, leaf);
         finish_product(hooks);
     };
-    if ((plan.levels.empty() && !plan.padded) || alpha == 0 || a.cols == 0) {
+    if ((plan.levels.empty() && !plan.padded) || !product.reads_operands()) {
         backend.begin_product(workspace, plan.levels.empty() ? reserved_bytes(plan) : 0);
         classical(plan.levels.empty() ? plan.leaf : plan.fringe_leaf);
         return report;

@@ -41,10 +41,14 @@ struct RunReport {
     }
 };
 
-/// c = alpha * a * b + beta * c as the plan says. The views fit the plan and c overlaps nothing; beta is zero unless
+/// The product as the plan says. The views fit the plan and c overlaps nothing; beta is zero unless
 /// the plan accumulates. A plan that overwrites its inputs leaves a and b destroyed; they do not overlap then.
 /// `workspace` holds plan.workspace_bytes, aligned to kWorkspaceAlignment (null when that is zero).
-RunReport run_plan(const ProductPlan& plan, Backend& backend, double alpha, const ConstView& a, const ConstView& b,
-                   double beta, const View& c, void* workspace, const RunHooks& hooks = {});
+RunReport run_plan(const ProductPlan& plan, Backend& backend, const Product& product, void* workspace,
+                   const RunHooks& hooks = {});
+inline RunReport run_plan(const ProductPlan& plan, Backend& backend, double alpha, const ConstView& a,
+                          const ConstView& b, double beta, const View& c, void* workspace, const RunHooks& hooks = {}) {
+    return run_plan(plan, backend, Product{alpha, a, b, beta, c}, workspace, hooks);
+}
 
 }  // namespace heptad

@@ -133,7 +133,7 @@ private:
     template <class T>
     void write_entry(const IntegerTile& entries, std::int64_t row, std::int64_t col, std::int64_t i,
                      std::int64_t j) const {
-        const auto& [alpha, a, b, beta, c] = product_;
+        const auto& [alpha, a, b, beta, c, imaginary] = product_;
         const auto at_row = static_cast<std::size_t>(row + i), at_col = static_cast<std::size_t>(col + j);
         T& entry = static_cast<T*>(c.data)[(row + i) * c.row_stride + (col + j) * c.col_stride];
         const double old = beta == 0 ? 0 : to_double(entry);

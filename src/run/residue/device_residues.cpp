@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/complex_as_real.hpp"
 #include "base/device_layout.hpp"
 #include "base/size.hpp"
 #include "plan/predict/error_bound.hpp"
@@ -23,10 +24,18 @@ GuardLimits finite_limits() {
     return {any, any, any, any, any};
 }
 
-ResiduePlanes planes_in(void* memory, std::int64_t lines, std::int64_t elements, int levels) {
+/// A block of rows or columns, conjugated where the matrix is.
+ConstView part_of_operand(const ConstView& v, std::int64_t row, std::int64_t col, std::int64_t rows,
+                          std::int64_t cols) {
+    ConstView part = block(v, row, col, rows, cols);
+    part.conjugate = v.conjugate;
+    return part;
+}
+
+ResiduePlanes planes_in(void* memory, std::int64_t lines, std::int64_t elements, int levels, int parts) {
     const std::int64_t own_lines = residue_block_lines(lines, levels),
                        line_bytes = residue_block_bytes(elements, levels);
-    return {memory, own_lines, line_bytes, own_lines * line_bytes, levels};
+    return {memory, own_lines, line_bytes, own_lines * line_bytes, levels, parts};
 }
 
 /// A product on its way. Entries of C that lie side by side are made side by side: C by columns is its transpose by
@@ -41,8 +50,8 @@ public:
           product_(product),
           hooks_(hooks),
           by_columns_(product.c.row_stride == 1 && product.c.col_stride != 1),
-          left_(by_columns_ ? transposed(product.b) : product.a),
-          right_(by_columns_ ? transposed(product.a) : product.b),
+          left_(by_columns_ ? turned(product.b) : product.a),
+          right_(by_columns_ ? turned(product.a) : product.b),
           result_(by_columns_ ? transposed(product.c) : product.c),
           arena_(workspace, plan.workspace_bytes) {
         const DeviceResidueLayout layout = device_residue_layout(plan);
@@ -69,7 +78,7 @@ public:
         std::optional<Norms> norms = Norms{};
         ProductPlan taken = plan_;
         int count = 0;
-        if (product_.alpha != 0 && left_.cols > 0) {  // otherwise neither is looked at
+        if (product_.reads_operands()) {  // otherwise neither is looked at
             norms = kernels_.measure_exactly(left_, right_, notes_);
             const bool is_zero = norms && (norms->a == 0 || norms->b == 0);
             count = is_zero ? 0 : norms ? moduli_of(*norms) : plan_.arithmetic.moduli;
@@ -100,6 +109,7 @@ private:
     void make_tiles(const ProductPlan& plan, bool multiplies) {
         const DeviceResidueLayout layout = device_residue_layout(plan);
         const auto levels = static_cast<int>(plan.levels.size());
+        const int parts = residue_parts(plan.type);
         const std::int64_t tile_rows = std::max<std::int64_t>(by_columns_ ? plan.tile_n : plan.tile_m, 1);
         const std::int64_t tile_cols = std::max<std::int64_t>(by_columns_ ? plan.tile_m : plan.tile_n, 1);
         void* const of_left = arena_.take(by_columns_ ? layout.b : layout.a);
@@ -109,12 +119,13 @@ private:
         using Block = ResidueKernels::Block;
         const auto of_rows = [&](std::int64_t row) {
             const std::int64_t rows = std::min(tile_rows, result_.rows - row);
-            return Block{0, block(left_, row, 0, rows, left_.cols), row, planes_in(of_left, rows, left_.cols, levels)};
+            return Block{0, part_of_operand(left_, row, 0, rows, left_.cols), row,
+                         planes_in(of_left, rows, left_.cols, levels, parts)};
         };
         const auto of_cols = [&](std::int64_t col) {
             const std::int64_t cols = std::min(tile_cols, result_.cols - col);
-            return Block{1, block(right_, 0, col, right_.rows, cols), col,
-                         planes_in(of_right, cols, right_.rows, levels)};
+            return Block{1, part_of_operand(right_, 0, col, right_.rows, cols), col,
+                         planes_in(of_right, cols, right_.rows, levels, parts)};
         };
         ProgressMeter meter(hooks_, static_cast<double>(row_tiles * col_tiles));
         for (std::int64_t row = 0; row < result_.rows; row += tile_rows) {
@@ -132,11 +143,11 @@ private:
                     kernels_.convert(needed);
                 }
                 const View tile = block(result_, row, col, rows.block.rows, cols.block.cols);
-                const ResiduePlanes planes = planes_in(of_result, tile.rows, tile.cols, levels);
+                const ResiduePlanes planes = planes_in(of_result, tile.rows, tile.cols, levels, parts);
                 if (multiplies) {
                     kernels_.multiply_planes(rows.to, cols.to, planes);
                 }
-                kernels_.rebuild(planes, product_.alpha, product_.beta, tile, row, col);
+                kernels_.rebuild(planes, product_, tile, row, col);
                 meter.advance(1);
             }
         }
@@ -156,18 +167,16 @@ private:
 
 }  // namespace
 
-RunReport run_residues_on_device(const ProductPlan& plan, Backend& backend, double alpha, const ConstView& a,
-                                 const ConstView& b, double beta, const View& c, void* workspace,
+RunReport run_residues_on_device(const ProductPlan& plan, Backend& backend, const Product& product, void* workspace,
                                  const RunHooks& hooks) {
-    if (c.rows == 0 || c.cols == 0) {
+    if (product.c.rows == 0 || product.c.cols == 0) {
         return {};
     }
     start_product(hooks);
-    const Product product{alpha, a, b, beta, c};
     if (rounds_once(plan)) {
         return DeviceResidues(plan, backend, product, workspace, hooks).run_exactly();
     }
-    if (alpha == 0 || a.cols == 0 || !std::isfinite(alpha)) {
+    if (!product.reads_operands() || !std::isfinite(product.alpha) || !std::isfinite(product.imaginary.alpha)) {
         backend.begin_product(workspace, 0);
         backend.multiply({&product, 1}, plan.fringe_leaf);
         finish_product(hooks);

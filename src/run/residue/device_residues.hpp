@@ -7,8 +7,7 @@ namespace heptad {
 
 /// As run_plan(). Data that is not finite, or too uneven for the most moduli of the plan, is multiplied classically;
 /// where the result is rounded once, moduli_within() refuses.
-RunReport run_residues_on_device(const ProductPlan& plan, Backend& backend, double alpha, const ConstView& a,
-                                 const ConstView& b, double beta, const View& c, void* workspace,
+RunReport run_residues_on_device(const ProductPlan& plan, Backend& backend, const Product& product, void* workspace,
                                  const RunHooks& hooks);
 
 }  // namespace heptad

@@ -213,22 +213,23 @@ private:
 
 }  // namespace
 
-RunReport run_residue_plan(const ProductPlan& plan, Backend& backend, double alpha, const ConstView& a,
-                           const ConstView& b, double beta, const View& c, void* workspace, const RunHooks& hooks) {
+RunReport run_residue_plan(const ProductPlan& plan, Backend& backend, const Product& product, void* workspace,
+                           const RunHooks& hooks) {
     if (is_on_device(plan)) {
-        return run_residues_on_device(plan, backend, alpha, a, b, beta, c, workspace, hooks);
+        return run_residues_on_device(plan, backend, product, workspace, hooks);
     }
-    if (c.rows == 0 || c.cols == 0) {
+    if (product.c.rows == 0 || product.c.cols == 0) {
         return {};
     }
     start_product(hooks);
-    ConstView left = a, right = b;
-    if (alpha == 0) {  // neither is looked at
-        left.cols = right.rows = 0;
+    Product looked_at = product;
+    if (product.alpha == 0) {  // neither is looked at
+        looked_at.a.cols = looked_at.b.rows = 0;
     }
+    const auto& [alpha, a, b, beta, c, imaginary] = looked_at;
     const RunReport report = leaf_traits(plan.leaf).by_residues
-                                 ? run_exact_by_bytes(plan, backend, {alpha, left, right, beta, c}, workspace, hooks)
-                                 : ResidueProduct(plan, backend, alpha, left, right, beta, c, workspace, hooks).run();
+                                 ? run_exact_by_bytes(plan, backend, looked_at, workspace, hooks)
+                                 : ResidueProduct(plan, backend, alpha, a, b, beta, c, workspace, hooks).run();
     finish_product(hooks);
     return report;
 }

@@ -7,10 +7,10 @@
 
 namespace heptad {
 
-/// c = alpha * a * b + beta * c, rounded once. What the plan and the memory have to be is as for run_plan(). Throws
+/// The product, rounded once. What the plan and the memory have to be is as for run_plan(). Throws
 /// Error(input), with c as it was, where the values of a row of A and a column of B span more bits than there are
 /// moduli for.
-RunReport run_residue_plan(const ProductPlan& plan, Backend& backend, double alpha, const ConstView& a,
-                           const ConstView& b, double beta, const View& c, void* workspace, const RunHooks& hooks);
+RunReport run_residue_plan(const ProductPlan& plan, Backend& backend, const Product& product, void* workspace,
+                           const RunHooks& hooks);
 
 }  // namespace heptad

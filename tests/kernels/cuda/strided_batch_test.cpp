@@ -25,6 +25,27 @@ Product product_at(std::int64_t distance, bool by_rows) {
     return {1, view(0, 3, 5), view(1000, 5, 7), 0, view(2000, 3, 7)};
 }
 
+TEST(strided_batch, conjugates_are_taken_with_a_transposition_alone) {
+    Product product = product_at(0, true);
+    for (ConstView* x : {&product.a, &product.b}) {
+        x->type = Type::c64;
+        x->conjugate = true;
+    }
+    product.c.type = Type::c64;
+    product.imaginary = {2, -3};
+    EXPECT_FALSE(strided_batch({&product, 1}));
+    product.a = {product.a.data, Type::c64, 3, 5, 1, 4};
+    product.b.conjugate = false;
+    product.a.conjugate = true;
+    const auto batch = strided_batch({&product, 1});
+    ASSERT_TRUE(batch);
+    EXPECT_EQ(batch->op_a, CUBLAS_OP_N);  // C is stored by rows, so B comes first
+    EXPECT_EQ(batch->op_b, CUBLAS_OP_C);
+    EXPECT_EQ(batch->types.data, CUDA_C_32F);
+    EXPECT_EQ(static_cast<const float*>(batch->alpha.pointer())[1], 2);
+    EXPECT_EQ(static_cast<const float*>(batch->beta.pointer())[1], -3);
+}
+
 TEST(strided_batch, rows_and_columns_are_exchanged_where_c_is_stored_by_rows) {
     const Product by_rows = product_at(0, true), by_columns = product_at(0, false);
     const auto rows = strided_batch({&by_rows, 1}), columns = strided_batch({&by_columns, 1});

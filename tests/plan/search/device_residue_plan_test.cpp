@@ -8,6 +8,7 @@
 #include "base/device_layout.hpp"
 #include "base/error.hpp"
 #include "base/moduli.hpp"
+#include "base/types.hpp"
 #include "plan/predict/error_bound.hpp"
 #include "plan/predict/promised_error.hpp"
 #include "plan/search/device_residue_plan.hpp"
@@ -21,7 +22,7 @@ Machine machine() {
     Machine device;
     device.combine_bytes_per_s = 4e12;
     device.scan_bytes_per_s = 4e12;
-    for (const Type type : {Type::f32, Type::f64}) {
+    for (const Type type : {Type::f32, Type::f64, Type::c64, Type::c128}) {
         for (const auto& [leaf, at_2048, at_8192] :
              {std::tuple{"cublas", 3.5e-4, 2.2e-2}, {kResidueLeaf, 3e-4, 7e-3}}) {
             LeafProfile profile{leaf, type, 1, {}};
@@ -51,6 +52,51 @@ TEST(device_residue_plan, is_taken_where_it_is_faster) {
     const ProductPlan small = make_plan(problem(512, 512, 512, Type::f32), machine(), device_limits());
     EXPECT_FALSE(is_by_residues(small));
     EXPECT_EQ(make_plan(problem(8192, 8192, 8192, Type::f64), machine(), device_limits()).arithmetic.moduli, 14);
+}
+
+TEST(device_residue_plan, complex_numbers_have_three_planes_for_one) {
+    for (const auto& [type, part] : {std::pair{Type::c64, Type::f32}, {Type::c128, Type::f64}}) {
+        const ProductPlan plan = make_plan(problem(8192, 8192, 8192, type), machine(), device_limits());
+        ProductPlan real = make_plan(problem(8192, 8192, 8192, part), machine(), device_limits());
+        real.levels.clear();
+        ASSERT_TRUE(is_by_residues(plan)) << to_string(plan);
+        EXPECT_TRUE(plan.levels.empty());
+        EXPECT_EQ(plan.arithmetic.moduli, real.arithmetic.moduli);
+        EXPECT_EQ(device_residue_layout(plan).c, 3 * device_residue_layout(real).c);
+        EXPECT_EQ(plan.workspace_bytes, device_residue_layout(plan).bytes());
+        EXPECT_NEAR(residue_error(plan), std::sqrt(2) * residue_error(real), 2 * unit_roundoff(type));
+        EXPECT_EQ(parse_plan(to_string(plan)), plan);
+        check_plan(plan);
+        EXPECT_FALSE(
+            is_by_residues(make_plan(problem(8192, 8192, 8192, type, Accuracy::strict), machine(), device_limits())));
+        Problem capped = problem(8192, 8192, 8191, type);
+        capped.options.workspace_limit_bytes = plan.workspace_bytes / 2;
+        const ProductPlan tiled = make_plan(capped, machine(), device_limits());
+        ASSERT_TRUE(is_by_residues(tiled));
+        EXPECT_LT(tiled.tile_m, 8192);
+        EXPECT_LE(tiled.workspace_bytes, capped.options.workspace_limit_bytes);
+        const ProductPlan small = make_plan(problem(511, 511, 511, type), machine(), device_limits());
+        EXPECT_EQ(small.leaf, "cublas");
+        EXPECT_FALSE(small.padded);
+        check_plan(small);
+    }
+}
+
+TEST(device_residue_plan, complex_numbers_are_never_rounded_once) {
+    for (const Type type : {Type::c64, Type::c128}) {
+        EXPECT_THROW(make_plan(problem(1024, 1024, 1024, type, Accuracy::exact), machine(), device_limits()), Error);
+        const ProductPlan plan = make_plan(problem(8192, 8192, 8192, type), machine(), device_limits());
+        EXPECT_FALSE(rounds_once(plan));
+        ProductPlan more = plan;
+        more.arithmetic.moduli = kMostModuli;
+        more.least_evenness = 0;
+        more.workspace_bytes = device_residue_layout(more).bytes();
+        more.error_bound = error_bound(more);
+        EXPECT_THROW(check_plan(more), Error);
+        ProductPlan of_real_ones = plan;
+        of_real_ones.complex = ComplexWay::in_place;
+        EXPECT_THROW(check_plan(of_real_ones), Error);
+    }
 }
 
 TEST(device_residue_plan, is_for_words_that_allow_it) {

@@ -3,225 +3,22 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
-#include <functional>
+#include <complex>
 #include <limits>
 #include <optional>
 #include <random>
 #include <vector>
 
-#include "algorithm/winograd_sums.hpp"
-#include "base/device_layout.hpp"
 #include "base/error.hpp"
 #include "base/half.hpp"
 #include "base/moduli.hpp"
-#include "kernels/guarded_matrix.hpp"
-#include "kernels/reference/reference_backend.hpp"
 #include "plan/search/device_residue_plan.hpp"
 #include "plan/search/planner.hpp"
 #include "run/dense/runner.hpp"
+#include "run/residue/host_residues.hpp"
 
 namespace heptad::test {
 namespace {
-
-/// Exact, in place of a device: planes hold residues of the integers that the matrices consist of, at most 5 in size.
-class HostResidues final : public Backend, private DeferredGuard, private ResidueKernels {
-public:
-    std::string name() const override { return "cuda"; }
-    void combine(const CombinePass& pass) override { loops_.combine(pass); }
-    void multiply(std::span<const Product> batch, const std::string&) override { loops_.multiply(batch, "reference"); }
-    ScanResult scan(const ConstView& view) override { return loops_.scan(view); }
-    void copy(const ConstView& from, const View& to) override { loops_.copy(from, to); }
-    std::vector<std::string> leaves(Type type) const override { return loops_.leaves(type); }
-    DeferredGuard* deferred_guard() override { return this; }
-    ResidueKernels* residue_kernels() override { return this; }
-    void begin_product(void* memory, std::int64_t bytes) override { std::memset(memory, 0xee, checked_size(bytes)); }
-
-    bool is_safe = true;
-    int products_of_planes = 0, conversions[2] = {};
-    std::optional<ResidueKernels::Norms> norms = ResidueKernels::Norms{9, 9};
-    int taken() const { return taken_; }
-
-private:
-    static std::size_t checked_size(std::int64_t bytes) { return static_cast<std::size_t>(bytes); }
-    static double element(const ConstView& x, std::int64_t i, std::int64_t j) {
-        return get_element(x.type, element_pointer(x, i, j));
-    }
-    void start(const GuardLimits& limits, std::int64_t m, std::int64_t k, std::int64_t n) override {
-        EXPECT_TRUE(std::isinf(limits.a) && std::isinf(limits.product));
-        size_ = {m, k, n};
-    }
-    ProductExponents judge_evenness(const ConstView&, const ConstView&) override { return {}; }
-    void watch(int, const ConstView&) override {}
-    void answer_if_unsafe(const Product& product, std::span<std::byte>) override {
-        if (!is_safe) {
-            loops_.multiply({&product, 1}, "reference");
-        }
-    }
-    void finish() override {}
-
-    void measure(const ConstView& a, const ConstView& b, const Choice& choice, void* notes) override {
-        EXPECT_EQ(a.rows, size_.m);
-        EXPECT_EQ(b.cols, size_.n);
-        std::memset(notes, 0xdd, checked_size(residue_notes_bytes(a.rows, b.cols)));
-        taken_ = is_safe ? choice.most : 0;
-        a_ = a;
-        b_ = b;
-    }
-    std::optional<Norms> measure_exactly(const ConstView& a, const ConstView& b, void* notes) override {
-        std::memset(notes, 0xdd, checked_size(residue_notes_bytes(a.rows, b.cols)));
-        size_ = {a.rows, a.cols, b.cols};
-        a_ = a;
-        b_ = b;
-        return norms;
-    }
-    void take_moduli(int count, const std::optional<Norms>& known) override {
-        EXPECT_EQ(known.has_value(), count == 0 || norms.has_value());
-        taken_ = count;
-        is_exact_ = true;
-    }
-    void convert(std::span<const Block> blocks) override {
-        for (const Block& one : blocks) {
-            convert(one.operand, one.block, one.first, one.to);
-        }
-    }
-    void convert(int operand, const ConstView& block, std::int64_t first, const ResiduePlanes& to) {
-        ++conversions[operand];
-        const ConstView lines = operand == 0 ? block : transposed(block);
-        const ConstView all = operand == 0 ? a_ : transposed(b_);
-        const std::int64_t side = std::int64_t{1} << to.levels;
-        EXPECT_GE(to.lines * side, lines.rows);
-        EXPECT_GE(to.line_bytes * side, lines.cols);
-        EXPECT_EQ(lines.data, element_pointer(all, first, 0));
-        const auto number = [&](std::int64_t i, std::int64_t p) {
-            return i < lines.rows && p < lines.cols ? static_cast<int>(element(lines, i, p)) : 0;
-        };
-        for (std::int64_t i = 0; i < to.lines; ++i) {
-            for (std::int64_t p = 0; p < to.line_bytes; ++p) {
-                std::vector<int> sums;
-                add_sums(
-                    to.levels, operand,
-                    [&](std::int64_t row, std::int64_t col) {
-                        return operand == 0 ? number(row * to.lines + i, col * to.line_bytes + p)
-                                            : number(col * to.lines + i, row * to.line_bytes + p);
-                    },
-                    sums);
-                for (std::size_t plane = 0; plane < sums.size() * static_cast<std::size_t>(taken_); ++plane) {
-                    static_cast<std::int8_t*>(
-                        to.data)[static_cast<std::int64_t>(plane) * to.plane_bytes + i * to.line_bytes + p] =
-                        static_cast<std::int8_t>(sums[plane % sums.size()]);
-                }
-            }
-        }
-    }
-    /// Sums of the blocks of a number's place, level by level.
-    static void add_sums(int levels, int operand, const std::function<int(std::int64_t, std::int64_t)>& block,
-                         std::vector<int>& sums) {
-        if (levels == 0) {
-            sums.push_back(block(0, 0));
-            return;
-        }
-        const std::int64_t half = std::int64_t{1} << (levels - 1);
-        for (std::size_t r = 0; r < kWinogradProducts; ++r) {
-            add_sums(
-                levels - 1, operand,
-                [&](std::int64_t row, std::int64_t col) {
-                    int of_level[kWinogradProducts];
-                    const int x[4] = {block(row, col), block(row, half + col), block(half + row, col),
-                                      block(half + row, half + col)};
-                    if (operand == 0) {
-                        winograd_sums_of_a(x[0], x[1], x[2], x[3], of_level);
-                    } else {
-                        winograd_sums_of_b(x[0], x[1], x[2], x[3], of_level);
-                    }
-                    return of_level[r];
-                },
-                sums);
-        }
-    }
-    /// The blocks of C from products, by rows of blocks.
-    static std::vector<int> blocks_of(int levels, const int* products) {
-        if (levels == 0) {
-            return {*products};
-        }
-        const int each = winograd_products(levels - 1);
-        std::vector<std::vector<int>> inner;
-        for (int r = 0; r < kWinogradProducts; ++r) {
-            inner.push_back(blocks_of(levels - 1, products + r * each));
-        }
-        const std::size_t half = std::size_t{1} << (levels - 1);
-        std::vector<int> blocks(4 * half * half);
-        for (std::size_t i = 0; i < half * half; ++i) {
-            int p[kWinogradProducts], c[4];
-            for (std::size_t r = 0; r < kWinogradProducts; ++r) {
-                p[r] = inner[r][i];
-            }
-            winograd_result(p, c);
-            for (std::size_t q = 0; q < 4; ++q) {
-                blocks[(q / 2 * half + i / half) * 2 * half + q % 2 * half + i % half] = c[q];
-            }
-        }
-        return blocks;
-    }
-    void multiply_planes(const ResiduePlanes& a, const ResiduePlanes& b, const ResiduePlanes& c) override {
-        ++products_of_planes;
-        EXPECT_EQ(a.lines, c.lines);
-        EXPECT_GE(c.line_bytes, b.lines);
-        const int products = winograd_products(a.levels);
-        for (int plane = 0; plane < taken_ * products; ++plane) {
-            const int p = kModuli[static_cast<std::size_t>(plane / products)];
-            const auto* const left = static_cast<const std::int8_t*>(a.data) + plane * a.plane_bytes;
-            const auto* const right = static_cast<const std::int8_t*>(b.data) + plane * b.plane_bytes;
-            auto* const to = static_cast<std::uint8_t*>(c.data) + plane * c.plane_bytes;
-            for (std::int64_t i = 0; i < a.lines; ++i) {
-                for (std::int64_t j = 0; j < b.lines; ++j) {
-                    int sum = 0;
-                    for (std::int64_t l = 0; l < a.line_bytes; ++l) {
-                        sum += left[i * a.line_bytes + l] * right[j * b.line_bytes + l];
-                    }
-                    to[i * c.line_bytes + j] = static_cast<std::uint8_t>((sum % p + p) % p);
-                }
-            }
-        }
-    }
-    void rebuild(const ResiduePlanes& from, double alpha, double beta, const View& c, std::int64_t row,
-                 std::int64_t col) override {
-        EXPECT_TRUE(row + c.rows <= size_.m || taken_ == 0);
-        EXPECT_TRUE(col + c.cols <= size_.n || taken_ == 0);
-        const int products = winograd_products(from.levels);
-        const std::int64_t side = std::int64_t{1} << from.levels;
-        const auto residue = [&](int t, std::int64_t i, std::int64_t j) {
-            std::vector<int> of_products;
-            for (int r = 0; r < products; ++r) {
-                of_products.push_back(static_cast<const std::uint8_t*>(
-                    from.data)[(t * products + r) * from.plane_bytes + i % from.lines * from.line_bytes +
-                               j % from.line_bytes]);
-            }
-            const std::vector<int> blocks = blocks_of(from.levels, of_products.data());
-            const int p = kModuli[static_cast<std::size_t>(t)];
-            const int x = blocks[static_cast<std::size_t>(i / from.lines * side + j / from.line_bytes)];
-            return (x % p + p) % p;
-        };
-        for (std::int64_t i = 0; i < c.rows && (taken_ > 0 || is_exact_); ++i) {
-            for (std::int64_t j = 0; j < c.cols; ++j) {
-                const int second = taken_ == 0 ? 0 : residue(1, i, j), first = taken_ == 0 ? 0 : residue(0, i, j);
-                int value = std::numeric_limits<int>::max();  // sums here are small, so two moduli tell them
-                for (int candidate = first - 256 * 100; candidate < 256 * 100; candidate += 256) {
-                    const bool fits = (candidate % 255 + 255) % 255 == second;
-                    value = fits ? candidate : value;
-                }
-                auto* const entry = element_pointer(c, i, j);
-                set_element(c.type, entry, alpha * value + (beta == 0 ? 0 : beta * get_element(c.type, entry)));
-            }
-        }
-    }
-
-    ReferenceBackend loops_;
-    ProblemSize size_;
-    ConstView a_, b_;
-    int taken_ = 0;
-    bool is_exact_ = false;
-};
 
 struct Operands {
     GuardedMatrix a, b, c;
@@ -235,8 +32,8 @@ struct Operands {
 };
 
 ProductPlan plan_of(std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t tile_m, std::int64_t tile_n,
-                    std::size_t levels = 0) {
-    Problem problem{m, k, n, Type::f32, 1, {}};
+                    std::size_t levels = 0, Type type = Type::f32) {
+    Problem problem{m, k, n, type, 1, {}};
     problem.options.device = "cuda";
     problem.options.accumulate = true;
     ProductPlan plan = plan_with_shape(problem, Machine{}, {std::vector<std::string>(levels, kHalving), kResidueLeaf});
@@ -394,6 +191,51 @@ TEST(device_residues, sums_of_sixteen_bytes_are_reduced_to_bytes_in_f16) {
             const int rest = x - p * quotient;
             ASSERT_LE(std::abs(rest), p == 256 ? 128 : 127) << x << " modulo " << p;
         }
+    }
+}
+
+TEST(device_residues, complex_products_have_planes_of_parts_in_every_form) {
+    using Number = std::complex<float>;
+    constexpr std::int64_t m = 23, k = 18, n = 29;
+    const ProductPlan plan = plan_of(m, k, n, 10, 16, 0, Type::c64);
+    std::mt19937 random(7);
+    std::uniform_int_distribution<int> small(-3, 3);
+    const auto numbers = [&](std::int64_t count) {
+        std::vector<Number> x(static_cast<std::size_t>(count));
+        for (Number& one : x) {
+            one = Number(static_cast<float>(small(random)), static_cast<float>(small(random)));
+        }
+        return x;
+    };
+    for (int form = 0; form < 16; ++form) {
+        const bool conjugate_a = (form & 1) != 0, conjugate_b = (form & 2) != 0, by_columns = (form & 4) != 0;
+        const Number alpha = (form & 8) != 0 ? Number(2, -1) : Number(3, 0), beta(0, 2);
+        std::vector<Number> a = numbers(m * k), b = numbers(k * n), c = numbers(m * n), expected = c;
+        const auto at = [&](std::int64_t i, std::int64_t j) {
+            return static_cast<std::size_t>(by_columns ? i + j * m : i * n + j);
+        };
+        for (std::int64_t i = 0; i < m; ++i) {
+            for (std::int64_t j = 0; j < n; ++j) {
+                Number sum;
+                for (std::int64_t p = 0; p < k; ++p) {
+                    const Number x = a[static_cast<std::size_t>(i * k + p)], y = b[static_cast<std::size_t>(p * n + j)];
+                    sum += (conjugate_a ? std::conj(x) : x) * (conjugate_b ? std::conj(y) : y);
+                }
+                expected[at(i, j)] = alpha * sum + beta * expected[at(i, j)];
+            }
+        }
+        Product product{alpha.real(),
+                        {a.data(), Type::c64, m, k, k, 1},
+                        {b.data(), Type::c64, k, n, n, 1},
+                        beta.real(),
+                        {c.data(), Type::c64, m, n, by_columns ? 1 : n, by_columns ? m : 1},
+                        {alpha.imag(), beta.imag()}};
+        product.a.conjugate = conjugate_a;
+        product.b.conjugate = conjugate_b;
+        HostResidues backend;
+        std::vector<std::byte> workspace(static_cast<std::size_t>(plan.workspace_bytes));
+        run_plan(plan, backend, product, workspace.data());
+        EXPECT_EQ(c, expected) << form;
     }
 }
 

@@ -5,6 +5,8 @@
 
 #include "kernels/cuda/combine/line_exponents.cuh"
 #include "kernels/cuda/combine/line_tails.cuh"
+#include "kernels/cuda/residue/residue_complex.cuh"
+#include "kernels/cuda/residue/residue_launches.hpp"
 
 namespace heptad::cuda {
 namespace {
@@ -105,9 +107,9 @@ void launch_samples(const EvennessLaunch& launch, const MeansArguments& means, c
     line_tails<T><<<dim3(blocks_for(std::max(m, n), 2 * kWarps, kMostBlocks), 2), kSampleThreads, 0, stream>>>(tails);
 }
 
-}  // namespace
-
-DeviceStatus launch_evenness(const EvennessLaunch& launch, StreamHandle handle) {
+/// `with` calls what it gets with a number of the matrices' type.
+template <class WithType>
+DeviceStatus judge_by(WithType&& with, const EvennessLaunch& launch, StreamHandle handle) {
     auto* const stream = static_cast<cudaStream_t>(handle);
     auto* const notes = static_cast<Notes*>(launch.notes);
     const DeviceMatrix &a = launch.a, &b = launch.b;
@@ -126,7 +128,7 @@ DeviceStatus launch_evenness(const EvennessLaunch& launch, StreamHandle handle) 
         exponents.places[operand] =
             copy_places(sampled_places(a.cols, kSampledForTails, run), exponents.place[operand]);
     }
-    const DeviceStatus status = with_type(launch.scalar, [&](auto example) -> DeviceStatus {
+    const DeviceStatus status = with(launch.scalar, [&](auto example) -> DeviceStatus {
         using T = decltype(example);
         if constexpr (!std::is_same_v<T, std::int32_t>) {
             launch_samples<T>(launch, means, exponents, tails, stream);
@@ -138,6 +140,16 @@ DeviceStatus launch_evenness(const EvennessLaunch& launch, StreamHandle handle) 
     }
     judge_lines<<<1, 32, 0, stream>>>({notes, launch.words, launch.room, launch.wanted_evenness});
     return cudaGetLastError();
+}
+
+}  // namespace
+
+DeviceStatus launch_evenness(const EvennessLaunch& launch, StreamHandle stream) {
+    return judge_by([](Scalar scalar, auto&& f) { return with_type(scalar, f); }, launch, stream);
+}
+
+DeviceStatus launch_complex_evenness(const EvennessLaunch& launch, StreamHandle stream) {
+    return judge_by([](Scalar part, auto&& f) { return with_complex_type(part, f); }, launch, stream);
 }
 
 }  // namespace heptad::cuda

@@ -30,10 +30,14 @@ void set_rows(LineSample<Most>& sample, const DeviceMatrix& x) {
     sample.lines_lie_side_by_side = !by_rows && (x.row_stride == 1 || x.rows == 1);
 }
 
+template <class T>
+__device__ __forceinline__ double absolute_value(T x) {
+    return fabs(static_cast<double>(widen(x)));
+}
 template <class T, class Sample>
 __device__ __forceinline__ double magnitude_at(const Sample& sample, std::int64_t line, std::int64_t place) {
     const T* const data = static_cast<const T*>(sample.data);
-    return fabs(static_cast<double>(widen(data[line * sample.line_stride + place * sample.along_stride])));
+    return absolute_value(data[line * sample.line_stride + place * sample.along_stride]);
 }
 /// Number `t` of the places; 0 where there is no such line or place.
 template <class T, class Sample>

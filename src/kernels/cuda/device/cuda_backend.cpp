@@ -108,7 +108,7 @@ void CudaBackend::start(const GuardLimits& limits, std::int64_t m, std::int64_t 
 ProductExponents CudaBackend::State::judge(const ConstView& a, const ConstView& b, cudaStream_t where) {
     const Lines of_a = lines(0), of_b = lines(1);
     EvennessLaunch launch;
-    launch.scalar = scalar_type(a.type);
+    launch.scalar = part_scalar(a.type);
     launch.a = device_matrix(a);
     launch.b = device_matrix(b);
     launch.may_scale = limits.may_scale;
@@ -120,7 +120,8 @@ ProductExponents CudaBackend::State::judge(const ConstView& a, const ConstView& 
     launch.b_cols = of_b.cols;
     launch.words = cleared_words();
     launch.notes = guard_data() + kGuardBytes;
-    check_launch(launch_evenness(launch, where), "judge the operands");
+    check_launch(is_complex(a.type) ? launch_complex_evenness(launch, where) : launch_evenness(launch, where),
+                 "judge the operands");
     if (limits.may_scale) {
         judged = {{of_a.rows, of_a.cols}, {of_b.rows, of_b.cols}};
     }
@@ -229,7 +230,9 @@ void CudaBackend::multiply(std::span<const Product> batch, const std::string& le
         if (product.c.rows == 0 || product.c.cols == 0) {
             continue;
         }
-        if (product.alpha == 0 || product.a.cols == 0) {
+        if (is_complex(product.c.type)) {
+            state.multiply_complex(product);
+        } else if (!product.reads_operands()) {
             state.scale(product.beta, product.c);
         } else if (leaf == "heptad") {
             state.multiply_classical(product, {});

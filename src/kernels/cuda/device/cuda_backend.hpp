@@ -75,7 +75,7 @@ private:
     void take_moduli(int count, const std::optional<Norms>& norms) override;
     void convert(std::span<const Block> blocks) override;
     void multiply_planes(const ResiduePlanes& a, const ResiduePlanes& b, const ResiduePlanes& c) override;
-    void rebuild(const ResiduePlanes& from, double alpha, double beta, const View& c, std::int64_t row,
+    void rebuild(const ResiduePlanes& from, const Product& factors, const View& c, std::int64_t row,
                  std::int64_t col) override;
     void convert_exactly(std::span<const Block> blocks);
     void rebuild_exactly(const ResiduePlanes& from, double alpha, double beta, const View& c, std::int64_t row,

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/device_layout.hpp"
+#include "base/types.hpp"
 #include "kernels/cuda/combine/linear_pass.hpp"
 #include "kernels/cuda/device/cuda_backend.hpp"
 #include "kernels/cuda/device/cuda_kernels.hpp"
@@ -33,6 +34,11 @@ inline Scalar scalar_type(Type type) {
         default:
             fail(ErrorCode::usage, "products of {} do not run on cuda; set device to cpu", type_name(type));
     }
+}
+
+/// Of complex numbers that of their parts.
+inline Scalar part_scalar(Type type) {
+    return scalar_type(is_complex(type) ? part_type(type) : type);
 }
 
 inline DeviceMatrix device_matrix(const ConstView& view) {
@@ -154,6 +160,10 @@ struct CudaBackend::State {
     bool answer_by_tensor_cores(const Product& product, const Guard& unsafe, std::span<std::byte> free) const;
     void multiply_limbs(const Product& product) const;
     void scale(double beta, const View& c) const;
+    /// The same of complex numbers.
+    void multiply_complex(const Product& product) const;
+    void multiply_parts(const Product& product, const Guard& guard_of_product) const;
+    void scale_complex(const Product& product, const Guard& guard_of_product) const;
 };
 
 }  // namespace heptad::cuda

@@ -17,11 +17,12 @@ std::vector<std::string> device_leaves(Type type) {
             return {kLimbLeaf, "heptad"};
         case Type::i64:
             return {kResidueLeaf};
-        case Type::c64:
-        case Type::c128:
         case Type::gf2:
         case Type::boolean:
             return {};
+        case Type::c64:
+        case Type::c128:
+            return {"cublas", "cublas-batched", kResidueLeaf};
         case Type::f32:
         case Type::f64:
             return {"cublas", "cublas-batched", "cublaslt-batched", "cublaslt", "heptad", kResidueLeaf};

@@ -83,6 +83,10 @@ bool CudaBackend::State::answer_by_tensor_cores(const Product& product, const Gu
 /// Of f32 and f64 the fused kernels, without sums inside, are the fastest ones that ask a guard first: those of f64 run
 /// on tensor cores.
 void CudaBackend::State::answer(const Product& product, const Guard& unsafe, std::span<std::byte> free) const {
+    if (is_complex(product.a.type)) {
+        multiply_parts(product, unsafe);
+        return;
+    }
     if (answer_by_tensor_cores(product, unsafe, free)) {
         return;
     }

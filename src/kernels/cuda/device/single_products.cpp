@@ -1,6 +1,8 @@
 // One product by cuBLAS or by our own classical kernel, or several at equal distances by one call.
+#include <complex>
 #include <optional>
 
+#include "base/complex_as_real.hpp"
 #include "kernels/cuda/device/cuda_backend_state.hpp"
 
 namespace heptad::cuda {
@@ -21,26 +23,66 @@ void CudaBackend::State::multiply_classical(const Product& product, const Guard&
                  "start the classical product");
 }
 
+void CudaBackend::State::scale_complex(const Product& product, const Guard& guard_of_product) const {
+    check_launch(launch_complex_scale(part_scalar(product.c.type), device_matrix(product.c), product.beta,
+                                      product.imaginary.beta, guard_of_product, stream),
+                 "scale C");
+}
+
+void CudaBackend::State::multiply_complex(const Product& product) const {
+    if (product.reads_operands()) {
+        multiply_cublas(product);
+    } else {
+        scale_complex(product, {});
+    }
+}
+
+/// Parts are real matrices where they lie: with alpha = x + i y,
+///   re C += x (re A re B - im A im B) - y (re A im B + im A re B),
+///   im C += x (re A im B + im A re B) + y (re A re B - im A im B).
+void CudaBackend::State::multiply_parts(const Product& product, const Guard& guard_of_product) const {
+    scale_complex(product, guard_of_product);
+    const auto multiply = [&](double factor, bool a_imaginary, bool b_imaginary, bool c_imaginary) {
+        if (factor != 0) {
+            const Product part{factor, part_of(product.a, a_imaginary), part_of(product.b, b_imaginary), 1,
+                               part_of(product.c, c_imaginary)};
+            guard_of_product.words == nullptr ? multiply_classical(part, {}) : answer(part, guard_of_product, {});
+        }
+    };
+    for (const bool a_imaginary : {false, true}) {
+        for (const bool b_imaginary : {false, true}) {
+            std::complex<double> factor(product.alpha, product.imaginary.alpha);
+            const std::complex<double> of_a(0, product.a.conjugate ? -1 : 1), of_b(0, product.b.conjugate ? -1 : 1);
+            factor = a_imaginary ? factor * of_a : factor;
+            factor = b_imaginary ? factor * of_b : factor;
+            multiply(factor.real(), a_imaginary, b_imaginary, false);
+            multiply(factor.imag(), a_imaginary, b_imaginary, true);
+        }
+    }
+}
+
 void CudaBackend::State::multiply_cublas(const Product& product) const {
     const Operand a = operand_of(product.a), b = operand_of(product.b), c = operand_of(product.c);
-    if (!a.usable || !b.usable || !c.usable) {
-        multiply_classical(product, {});
+    const auto op_a = operation_of(a, product.a.conjugate, c.by_rows),
+               op_b = operation_of(b, product.b.conjugate, c.by_rows);
+    const Type type = product.a.type;
+    if (!a.usable || !b.usable || !c.usable || !op_a || !op_b) {
+        is_complex(type) ? multiply_parts(product, {}) : multiply_classical(product, {});
         return;
     }
-    const Type type = product.a.type;
     const GemmTypes types = gemm_types(type);
-    const HostScalar alpha(product.alpha, type), beta(product.beta, type);
-    const auto op = [&](const Operand& x) { return x.by_rows == c.by_rows ? CUBLAS_OP_N : CUBLAS_OP_T; };
+    const HostScalar alpha(product.alpha, type, product.imaginary.alpha),
+        beta(product.beta, type, product.imaginary.beta);
     // C stored by rows is its transpose stored by columns: C' = B' A'.
     const ConstView& first = c.by_rows ? product.b : product.a;
     const ConstView& second = c.by_rows ? product.a : product.b;
     const Operand& first_operand = c.by_rows ? b : a;
     const Operand& second_operand = c.by_rows ? a : b;
-    check(library->gemm(handle, op(first_operand), op(second_operand), c.by_rows ? product.c.cols : product.c.rows,
-                        c.by_rows ? product.c.rows : product.c.cols, product.a.cols, alpha.pointer(), first.data,
-                        types.data, first_operand.leading, second.data, types.data, second_operand.leading,
-                        beta.pointer(), product.c.data, gemm_types(product.c.type).data, c.leading, types.compute,
-                        CUBLAS_GEMM_DEFAULT),
+    check(library->gemm(handle, c.by_rows ? *op_b : *op_a, c.by_rows ? *op_a : *op_b,
+                        c.by_rows ? product.c.cols : product.c.rows, c.by_rows ? product.c.rows : product.c.cols,
+                        product.a.cols, alpha.pointer(), first.data, types.data, first_operand.leading, second.data,
+                        types.data, second_operand.leading, beta.pointer(), product.c.data,
+                        gemm_types(product.c.type).data, c.leading, types.compute, CUBLAS_GEMM_DEFAULT),
           "multiply");
 }
 

@@ -143,6 +143,9 @@ __global__ void __launch_bounds__(kThreads) convert(const __grid_constant__ Conv
 
 DeviceStatus launch_residue_convert(const ResidueConvert& launch, StreamHandle handle) {
     static_assert(kEach == 4);
+    if (launch.from[0].is_complex) {
+        return launch_residue_convert_complex(launch, handle);
+    }
     if (launch.to[0].levels > 0) {
         return launch_residue_convert_levels(launch, handle);
     }

@@ -24,6 +24,7 @@ struct ResidueChoice {
 struct ResidueLines {
     const void* data = nullptr;
     std::int64_t lines = 0, depth = 0, line_stride = 0, depth_stride = 0;
+    bool is_complex = false, conjugate = false;
     const std::int32_t* inner = nullptr;   // powers of two along k; null: none
     const std::int32_t* outer = nullptr;   // and of lines, which count for the largest value alone
     const unsigned int* scaled = nullptr;  // where the device says whether they count
@@ -35,8 +36,18 @@ struct ResidueLines {
 struct BytePlanes {
     std::uint8_t* data = nullptr;
     std::int64_t lines = 0, line_bytes = 0, plane_bytes = 0;
-    int levels = 0;
+    int levels = 0, parts = 1;
+    /// Of each modulus.
+    int products() const { return parts * winograd_products(levels); }
 };
+
+/// As launch_evenness(), of complex numbers: by their absolute values. The scalar is that of their parts, here and
+/// below.
+DeviceStatus launch_complex_evenness(const EvennessLaunch& launch, StreamHandle stream);
+
+/// c = beta * c of complex numbers, where the guard allows it. beta = 0: c is not read.
+DeviceStatus launch_complex_scale(Scalar scalar, const DeviceMatrix& c, double beta, double beta_imaginary,
+                                  const Guard& guard, StreamHandle stream);
 
 /// log2_norm of both operands. Without powers their largest values go to GuardWords::plain_max_bits. With powers it is
 /// settled what counts: where powers do, norms and largest values are found anew with them, and what they make of lines
@@ -55,7 +66,8 @@ struct ResidueConvert {
     ResidueChoice choice;
 };
 DeviceStatus launch_residue_convert(const ResidueConvert& launch, StreamHandle stream);
-/// Of planes with levels.
+/// Of complex numbers, and of planes with levels.
+DeviceStatus launch_residue_convert_complex(const ResidueConvert& launch, StreamHandle stream);
 DeviceStatus launch_residue_convert_levels(const ResidueConvert& launch, StreamHandle stream);
 
 /// c[t] = a[t] b[t]' modulo the t-th modulus, from 0 to the modulus. At most kLongestDeviceSum along k.
@@ -77,9 +89,11 @@ struct ResidueRebuild {
     double alpha = 1, beta = 0;
     DeviceMatrix c;  // best if the entries of a row lie side by side
     ResidueChoice choice;
+    double alpha_imaginary = 0, beta_imaginary = 0;
 };
 DeviceStatus launch_residue_rebuild(const ResidueRebuild& launch, StreamHandle stream);
-/// Of planes with levels.
+/// Of planes of complex numbers, and of planes with levels.
+DeviceStatus launch_residue_rebuild_complex(const ResidueRebuild& launch, StreamHandle stream);
 DeviceStatus launch_residue_rebuild_levels(const ResidueRebuild& launch, StreamHandle stream);
 
 /// How the bytes of C are made of sums: r = x' - p * (mulhi(x', reciprocal) >> 7), where x' = x + bias is not negative.

@@ -95,7 +95,7 @@ DeviceStatus start(const ResidueMultiply& launch, EncodeTiled encode, cudaStream
     if (status == cudaSuccess) {
         status = resident_clusters<ResidueLeaf, Shape>(device, clusters);
     }
-    const int products = winograd_products(launch.a.levels), planes = launch.choice.most * products;
+    const int products = launch.a.products(), planes = launch.choice.most * products;
     CUtensorMap map_a, map_b;
     if (status == cudaSuccess) {
         status = describe(encode, byte_blocks(launch.a, planes), Shape::fetched_rows, map_a);

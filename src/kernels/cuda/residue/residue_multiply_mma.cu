@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(kThreads) multiply_planes(const __grid_constan
 }  // namespace
 
 DeviceStatus launch_residue_multiply_mma(const ResidueMultiply& launch, StreamHandle stream) {
-    const int products = winograd_products(launch.a.levels);
+    const int products = launch.a.products();
     MmaArguments args{launch.a, launch.b, launch.c, launch.choice, products, {}};
     constexpr auto kAll = byte_moduli();
     std::copy(kAll.begin(), kAll.end(), args.moduli);

@@ -1,7 +1,9 @@
-// 2-norms of the rows of A and the columns of B, each read once. Sums are made in parts of a fixed order.
+// 2-norms of the rows of A and the columns of B, each read once; of complex numbers over both their parts. Sums are
+// made in parts of a fixed order.
 #include <algorithm>
 
 #include "kernels/cuda/residue/residue_choice.cuh"
+#include "kernels/cuda/residue/residue_complex.cuh"
 
 namespace heptad::cuda {
 namespace {
@@ -34,10 +36,18 @@ struct LineSum {
     static constexpr int kTogether = 8;
     static constexpr int kOfVector = 16 / static_cast<int>(sizeof(T));
     double squares = 0, plain_squares = 0;
-    MagnitudeOf<T> largest = 0;
+    MagnitudeOf<PartOf<T>> largest = 0;
     unsigned long long largest_with_powers = 0;
 
     __device__ __forceinline__ void add_one(const ResidueLines& from, T x, std::int64_t at, std::int64_t end) {
+        if constexpr (kIsComplex<T>) {
+            add_part(from, x.real, at, end);
+            add_part(from, x.imaginary, at, end);
+        } else {
+            add_part(from, x, at, end);
+        }
+    }
+    __device__ __forceinline__ void add_part(const ResidueLines& from, PartOf<T> x, std::int64_t at, std::int64_t end) {
         double value = x;
         if constexpr (HasPowers) {
             plain_squares = fma(value, value, plain_squares);
@@ -56,7 +66,7 @@ struct LineSum {
 #pragma unroll
             for (int i = 0; i < kTogether; ++i) {
                 const std::int64_t at = p + i * step;
-                x[i] = at < end ? __ldg(data + at * from.depth_stride) : T(0);
+                x[i] = at < end ? load_constant(data + at * from.depth_stride) : T{};
             }
 #pragma unroll
             for (int i = 0; i < kTogether; ++i) {
@@ -79,7 +89,7 @@ struct LineSum {
                 }
 #pragma unroll
                 for (int i = 0; i < kOfVector; ++i) {
-                    x[v * kOfVector + i] = at + i < from.depth ? __ldg(data + at + i) : T(0);
+                    x[v * kOfVector + i] = at + i < from.depth ? load_constant(data + at + i) : T{};
                 }
             }
 #pragma unroll
@@ -181,6 +191,9 @@ __global__ void __launch_bounds__(kThreads) line_norms(const __grid_constant__ N
         // Squares of what is very large or small are not in the range of a double: then all count as the largest.
         constexpr double kSmallest = 1e-280, kRoundedUp = 1e-9;
         const bool in_range = sum.squares > kSmallest && !isinf(sum.squares);
+        if (from.is_complex) {  // an absolute value is at most sqrt(2) times the larger part
+            sum.largest = magnitude(kept_value(sum.largest) * 1.4142135623730952);
+        }
         const double log2_norm = in_range ? log2(sum.squares) / 2
                                           : log2(kept_value(sum.largest)) + log2(static_cast<double>(from.depth)) / 2;
         from.log2_norm[line] = log2_norm + kRoundedUp;
@@ -210,7 +223,8 @@ DeviceStatus launch_residue_norms(Scalar scalar, const ResidueLines (&operands)[
                                   StreamHandle handle) {
     auto* const stream = static_cast<cudaStream_t>(handle);
     NormArguments args{};
-    const std::int64_t element = scalar == Scalar::f64 ? 8 : 4;
+    const bool is_complex = operands[0].is_complex;
+    const std::int64_t element = (scalar == Scalar::f64 ? 8 : 4) * (is_complex ? 2 : 1);
     auto* next = static_cast<Part*>(scratch);
     std::int64_t most_lines = 0, most_blocks = 0;
     for (int operand = 0; operand < 2; ++operand) {
@@ -231,7 +245,12 @@ DeviceStatus launch_residue_norms(Scalar scalar, const ResidueLines (&operands)[
     constexpr std::int64_t kFewBlocks = 64;
     const std::int64_t blocks = operands[0].inner == nullptr ? most_blocks : std::min(most_blocks, kFewBlocks);
     const dim3 grid(static_cast<unsigned>(blocks), kNormParts, 2);
-    if (scalar == Scalar::f64) {
+    if (is_complex) {
+        with_complex_type(scalar, [&](auto example) -> DeviceStatus {
+            line_squares<decltype(example)><<<grid, kThreads, 0, stream>>>(args);
+            return 0;
+        });
+    } else if (scalar == Scalar::f64) {
         line_squares<double><<<grid, kThreads, 0, stream>>>(args);
     } else {
         line_squares<float><<<grid, kThreads, 0, stream>>>(args);

@@ -63,6 +63,9 @@ DeviceStatus start(const ResidueRebuild& launch, cudaStream_t stream) {
 }  // namespace
 
 DeviceStatus launch_residue_rebuild(const ResidueRebuild& launch, StreamHandle stream) {
+    if (launch.residues.parts > 1) {
+        return launch_residue_rebuild_complex(launch, stream);
+    }
     if (launch.residues.levels > 0) {
         return launch_residue_rebuild_levels(launch, stream);
     }

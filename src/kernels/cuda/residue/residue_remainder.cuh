@@ -134,13 +134,10 @@ __device__ __forceinline__ double scaled_by(double x, int exponent) {
     return abs(exponent) <= kMost ? x * __hiloint2double((exponent + 1023) << 20, 0) : TwoPowers(exponent).times(x);
 }
 
-/// Entries (row, col) and its neighbours of C from their residues, four of one modulus to a word.
-template <class T, int Count>
-__device__ __forceinline__ void put_together(const ResidueRebuild& launch, const RemainderTable& table,
-                                             const std::uint32_t (&words)[Count], std::int64_t row, std::int64_t col) {
-    T* const to = static_cast<T*>(launch.c.data) + row * launch.c.row_stride + col * launch.c.col_stride;
-    const int of_row = __ldg(launch.row_exponents + row);
-    PieceSums<Count> sums[kEach];
+/// Of neighbours, from residues of which four of one modulus come to a word.
+template <int Count>
+__device__ __forceinline__ void add_residues(const RemainderTable& table, const std::uint32_t (&words)[Count],
+                                             PieceSums<Count> (&sums)[kEach]) {
 #pragma unroll
     for (int pair = 0; pair < (Count + 1) / 2; ++pair) {
         const std::uint32_t first = words[2 * pair], second = 2 * pair + 1 < Count ? words[2 * pair + 1] : 0;
@@ -150,7 +147,36 @@ __device__ __forceinline__ void put_together(const ResidueRebuild& launch, const
         sums[2].template add<false>(table.weights[pair], upper);
         sums[3].template add<true>(table.weights[pair], upper);
     }
-    T result[kEach];
+}
+
+/// Neighbours of a row, as many as there are.
+template <class T>
+__device__ __forceinline__ void store_entries(const T (&entries)[kEach], std::int64_t count, T* to,
+                                              std::int64_t stride) {
+    if (stride == 1 && count >= kEach && reinterpret_cast<std::uintptr_t>(to) % 16 == 0) {
+#pragma unroll
+        for (int v = 0; v < static_cast<int>(sizeof(entries)) / 16; ++v) {
+            __stcs(reinterpret_cast<uint4*>(to) + v, reinterpret_cast<const uint4*>(entries)[v]);
+        }
+        return;
+    }
+#pragma unroll
+    for (int e = 0; e < kEach; ++e) {
+        if (e < count) {
+            to[e * stride] = entries[e];
+        }
+    }
+}
+
+/// Entries (row, col) and its neighbours of C from their residues, four of one modulus to a word.
+template <class T, int Count>
+__device__ __forceinline__ void put_together(const ResidueRebuild& launch, const RemainderTable& table,
+                                             const std::uint32_t (&words)[Count], std::int64_t row, std::int64_t col) {
+    T* const to = static_cast<T*>(launch.c.data) + row * launch.c.row_stride + col * launch.c.col_stride;
+    const int of_row = __ldg(launch.row_exponents + row);
+    PieceSums<Count> sums[kEach];
+    add_residues(table, words, sums);
+    alignas(16) T result[kEach];
 #pragma unroll
     for (int e = 0; e < kEach; ++e) {
         const bool inside = col + e < launch.c.cols;
@@ -161,21 +187,7 @@ __device__ __forceinline__ void put_together(const ResidueRebuild& launch, const
         }
         result[e] = static_cast<T>(value);
     }
-    const bool by_vectors =
-        launch.c.col_stride == 1 && col + kEach <= launch.c.cols && reinterpret_cast<std::uintptr_t>(to) % 16 == 0;
-    if (by_vectors) {
-#pragma unroll
-        for (int v = 0; v < static_cast<int>(sizeof(result)) / 16; ++v) {
-            __stcs(reinterpret_cast<uint4*>(to) + v, reinterpret_cast<const uint4*>(result)[v]);
-        }
-        return;
-    }
-#pragma unroll
-    for (int e = 0; e < kEach; ++e) {
-        if (col + e < launch.c.cols) {
-            to[e * launch.c.col_stride] = result[e];
-        }
-    }
+    store_entries(result, launch.c.cols - col, to, launch.c.col_stride);
 }
 
 }  // namespace

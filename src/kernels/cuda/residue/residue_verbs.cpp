@@ -1,4 +1,5 @@
 // The verbs of products by residues on one stream.
+#include "base/complex_as_real.hpp"
 #include "base/error.hpp"
 #include "kernels/cuda/device/cuda_backend_state.hpp"
 #include "kernels/cuda/residue/residue_views.hpp"
@@ -13,7 +14,7 @@ void CudaBackend::measure(const ConstView& a, const ConstView& b, const Choice& 
         state.residues.choice.capacity[count - choice.usual] = log2_of_integers(count);
     }
     lines[0] = lines_of(a);
-    lines[1] = lines_of(transposed(b));
+    lines[1] = lines_of(turned(b));
     // Norms, then parts of them, then exponents: wider ones first.
     auto* const norms = static_cast<double*>(notes);
     const std::int64_t m = line_count(a.rows), n = line_count(b.cols);
@@ -24,7 +25,7 @@ void CudaBackend::measure(const ConstView& a, const ConstView& b, const Choice& 
     lines[0].exponents = exponents;
     lines[1].exponents = exponents + m;
     const auto measure_lines = [&] {
-        check_launch(launch_residue_norms(scalar_type(a.type), lines, parts, state.words(), state.stream),
+        check_launch(launch_residue_norms(part_scalar(a.type), lines, parts, state.words(), state.stream),
                      "measure rows and columns");
     };
     // To judge takes a few small launches, one after another, beside one that reads everything.
@@ -53,12 +54,12 @@ void CudaBackend::convert(std::span<const Block> blocks) {
         return convert_exactly(blocks);
     }
     ResidueConvert launch;
-    launch.scalar = scalar_type(blocks.front().block.type);
+    launch.scalar = part_scalar(blocks.front().block.type);
     launch.choice = state_->residues.choice;
     for (const Block& one : blocks) {
         const ResidueLines& all = state_->residues.lines[one.operand];
         ResidueLines& lines = launch.from[launch.count];
-        lines = lines_of(one.operand == 0 ? one.block : transposed(one.block));
+        lines = lines_of(one.operand == 0 ? one.block : turned(one.block));
         lines.inner = all.inner;
         lines.scaled = all.scaled;
         lines.log2_norm = all.log2_norm + one.first;
@@ -75,15 +76,16 @@ void CudaBackend::multiply_planes(const ResiduePlanes& a, const ResiduePlanes& b
                  "multiply residues");
 }
 
-void CudaBackend::rebuild(const ResiduePlanes& from, double alpha, double beta, const View& c, std::int64_t row,
+void CudaBackend::rebuild(const ResiduePlanes& from, const Product& factors, const View& c, std::int64_t row,
                           std::int64_t col) {
     const State::Residues& residues = state_->residues;
     if (residues.is_exact) {
-        return rebuild_exactly(from, alpha, beta, c, row, col);
+        return rebuild_exactly(from, factors.alpha, factors.beta, c, row, col);
     }
     check_launch(
-        launch_residue_rebuild({scalar_type(c.type), byte_planes(from), residues.lines[0].exponents + row,
-                                residues.lines[1].exponents + col, alpha, beta, device_matrix(c), residues.choice},
+        launch_residue_rebuild({part_scalar(c.type), byte_planes(from), residues.lines[0].exponents + row,
+                                residues.lines[1].exponents + col, factors.alpha, factors.beta, device_matrix(c),
+                                residues.choice, factors.imaginary.alpha, factors.imaginary.beta},
                                state_->stream),
         "put residues together");
 }

@@ -34,9 +34,20 @@ GemmTypes gemm_types(Type type) {
             return {CUDA_R_16BF, CUBLAS_COMPUTE_32F, CUDA_R_32F};
         case Type::f16:
             return {CUDA_R_16F, CUBLAS_COMPUTE_32F, CUDA_R_32F};
+        case Type::c64:
+            return {CUDA_C_32F, CUBLAS_COMPUTE_32F, CUDA_C_32F};
+        case Type::c128:
+            return {CUDA_C_64F, CUBLAS_COMPUTE_64F, CUDA_C_64F};
         default:
             return {CUDA_R_32F, CUBLAS_COMPUTE_32F, CUDA_R_32F};
     }
+}
+
+std::optional<cublasOperation_t> operation_of(const Operand& operand, bool conjugate, bool c_by_rows) {
+    if (operand.by_rows == c_by_rows) {
+        return conjugate ? std::nullopt : std::optional(CUBLAS_OP_N);
+    }
+    return conjugate ? CUBLAS_OP_C : CUBLAS_OP_T;
 }
 
 namespace {
@@ -68,14 +79,20 @@ std::optional<StridedBatch> strided_batch(std::span<const Product> batch) {
         return std::nullopt;
     }
     const Product& one = batch[0];
-    const bool same_scalars = std::all_of(batch.begin(), batch.end(),
-                                          [&](const Product& p) { return p.alpha == one.alpha && p.beta == one.beta; });
+    const bool same_scalars = std::all_of(batch.begin(), batch.end(), [&](const Product& p) {
+        return p.alpha == one.alpha && p.beta == one.beta && p.imaginary.alpha == one.imaginary.alpha &&
+               p.imaginary.beta == one.imaginary.beta;
+    });
     auto distance_a = common_distance(batch, [](const Product& p) -> ConstView { return p.a; });
     auto distance_b = common_distance(batch, [](const Product& p) -> ConstView { return p.b; });
     const auto distance_c = common_distance(batch, [](const Product& p) -> ConstView { return p.c; });
     Operand a = operand_of(one.a), b = operand_of(one.b);
     const Operand c = operand_of(one.c);
     if (!same_scalars || !distance_a || !distance_b || !distance_c || !a.usable || !b.usable || !c.usable) {
+        return std::nullopt;
+    }
+    auto op_a = operation_of(a, one.a.conjugate, c.by_rows), op_b = operation_of(b, one.b.conjugate, c.by_rows);
+    if (!op_a || !op_b) {
         return std::nullopt;
     }
     StridedBatch strided;
@@ -88,10 +105,11 @@ std::optional<StridedBatch> strided_batch(std::span<const Product> batch) {
         std::swap(strided.m, strided.n);
         std::swap(strided.a, strided.b);
         std::swap(a, b);
+        std::swap(op_a, op_b);
         std::swap(distance_a, distance_b);
     }
-    strided.op_a = a.by_rows == c.by_rows ? CUBLAS_OP_N : CUBLAS_OP_T;
-    strided.op_b = b.by_rows == c.by_rows ? CUBLAS_OP_N : CUBLAS_OP_T;
+    strided.op_a = *op_a;
+    strided.op_b = *op_b;
     strided.lda = a.leading;
     strided.ldb = b.leading;
     strided.distance_a = *distance_a;
@@ -103,8 +121,8 @@ std::optional<StridedBatch> strided_batch(std::span<const Product> batch) {
     strided.type = one.a.type;
     strided.types = gemm_types(one.a.type);
     strided.result = gemm_types(one.c.type).data;
-    strided.alpha = HostScalar(one.alpha, one.a.type);
-    strided.beta = HostScalar(one.beta, one.a.type);
+    strided.alpha = HostScalar(one.alpha, one.a.type, one.imaginary.alpha);
+    strided.beta = HostScalar(one.beta, one.a.type, one.imaginary.beta);
     return strided;
 }
 

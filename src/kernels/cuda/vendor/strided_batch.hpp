@@ -27,13 +27,20 @@ struct GemmTypes {
 };
 GemmTypes gemm_types(Type type);
 
+/// How cuBLAS is told to take an operand for a C that is stored as said; nothing where it cannot: conjugates that are
+/// not transposed.
+std::optional<cublasOperation_t> operation_of(const Operand& operand, bool conjugate, bool c_by_rows);
+
 /// A scalar where cuBLAS expects it.
 struct HostScalar {
-    double f64 = 0;
-    float f32 = 0;
+    double f64[2] = {};  // the second of each is the imaginary part, which only complex products read
+    float f32[2] = {};
     bool wide = false;
-    HostScalar(double value, Type type) : f64(value), f32(static_cast<float>(value)), wide(type == Type::f64) {}
-    const void* pointer() const { return wide ? static_cast<const void*>(&f64) : static_cast<const void*>(&f32); }
+    HostScalar(double value, Type type, double imaginary = 0)
+        : f64{value, imaginary},
+          f32{static_cast<float>(value), static_cast<float>(imaginary)},
+          wide(type == Type::f64 || type == Type::c128) {}
+    const void* pointer() const { return wide ? static_cast<const void*>(f64) : static_cast<const void*>(f32); }
 };
 
 /// By columns, C = alpha * op(A) op(B) + beta * C.
