@@ -42,7 +42,7 @@ std::vector<std::string> types_of(Ring ring) {
     return names;
 }
 
-nlohmann::ordered_json to_json(const CatalogueEntry& entry) {
+nlohmann::ordered_json entry_json(const CatalogueEntry& entry) {
     const Algorithm& algorithm = entry.algorithm;
     const AlgorithmFacts& facts = entry.facts;
     nlohmann::ordered_json object{{"name", algorithm.name},
@@ -88,7 +88,7 @@ void run(const AlgorithmsArguments& arguments) {
     if (!arguments.name.empty()) {
         const CatalogueEntry& entry = find_algorithm(arguments.name);
         if (arguments.json) {
-            nlohmann::ordered_json object = to_json(entry);
+            nlohmann::ordered_json object = entry_json(entry);
             object["schedules"] = schedules_of(entry.algorithm.name);
             object["text"] = print_algorithm(entry.algorithm);
             print(object);
@@ -103,7 +103,7 @@ void run(const AlgorithmsArguments& arguments) {
     }
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const std::string& name : algorithm_names(arguments.with_derived)) {
-        list.push_back(to_json(find_algorithm(name)));
+        list.push_back(entry_json(find_algorithm(name)));
     }
     print(nlohmann::ordered_json{{"algorithms", list}});
 }

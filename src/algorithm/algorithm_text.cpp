@@ -52,9 +52,9 @@ bool is_name(std::string_view name) {
            !name.ends_with(".alg");
 }
 
-class Parser {
+class AlgorithmParser {
 public:
-    Parser(std::string_view text, const std::string& file_name) : rest_(text), file_(file_name) {}
+    AlgorithmParser(std::string_view text, const std::string& file_name) : rest_(text), file_(file_name) {}
 
     Algorithm parse() {
         if (rest_.size() > max_text_bytes) {
@@ -298,7 +298,7 @@ void append_matrix(std::string& text, const char* keyword, const CoefficientMatr
 }  // namespace
 
 Algorithm parse_algorithm(const std::string& text, const std::string& file_name) {
-    return Parser(text, file_name).parse();
+    return AlgorithmParser(text, file_name).parse();
 }
 
 std::string print_algorithm(const Algorithm& algorithm) {

@@ -34,10 +34,10 @@ CatalogueEntry make_entry(Algorithm algorithm, bool derived) {
 }
 
 /// An entry that is made on first use; other entries can be made meanwhile.
-class Slot {
+class CatalogueSlot {
 public:
     /// `blocks` is m * k * n, known without making the entry; 0: not known.
-    Slot(std::function<Algorithm()> source, bool derived, int blocks)
+    CatalogueSlot(std::function<Algorithm()> source, bool derived, int blocks)
         : source_(std::move(source)), derived_(derived), blocks_(blocks) {}
 
     const CatalogueEntry& get() {
@@ -53,7 +53,7 @@ private:
     Once<CatalogueEntry> entry_;
 };
 
-using Slots = std::map<std::string, std::shared_ptr<Slot>>;
+using Slots = std::map<std::string, std::shared_ptr<CatalogueSlot>>;
 
 void add_variants(Slots& slots, const std::shared_ptr<const Algorithm>& shipped) {
     std::array<int, 3> sizes = {shipped->m, shipped->k, shipped->n};
@@ -62,9 +62,9 @@ void add_variants(Slots& slots, const std::shared_ptr<const Algorithm>& shipped)
         const auto [m, k, n] = sizes;
         const std::string name = permuted_name(*shipped, m, k, n);
         // A shipped algorithm of that name is preferred to a derived one.
-        slots.try_emplace(
-            name, std::make_shared<Slot>([shipped, m = m, k = k, n = n] { return permuted(*shipped, m, k, n); }, true,
-                                         m * k * n));
+        slots.try_emplace(name,
+                          std::make_shared<CatalogueSlot>(
+                              [shipped, m = m, k = k, n = n] { return permuted(*shipped, m, k, n); }, true, m * k * n));
     } while (std::next_permutation(sizes.begin(), sizes.end()));
 }
 
@@ -80,7 +80,7 @@ Slots shipped_slots() {
         const int blocks = algorithm->m * algorithm->k * algorithm->n;
         if (!slots
                  .try_emplace(algorithm->name,
-                              std::make_shared<Slot>([algorithm] { return *algorithm; }, false, blocks))
+                              std::make_shared<CatalogueSlot>([algorithm] { return *algorithm; }, false, blocks))
                  .second) {
             fail(ErrorCode::input, "{}: the name '{}' is taken by another shipped algorithm", file.file_name,
                  algorithm->name);
@@ -118,15 +118,15 @@ Algorithm composed(const std::string& name) {
     return compose(find_algorithm(name.substr(0, star)).algorithm, find_algorithm(name.substr(star + 1)).algorithm);
 }
 
-std::shared_ptr<Slot> user_slot(const std::string& name) {
+std::shared_ptr<CatalogueSlot> user_slot(const std::string& name) {
     static constinit Guarded<Slots> all;
     const auto slots = all.lock();
-    std::shared_ptr<Slot>& slot = (*slots)[name];
+    std::shared_ptr<CatalogueSlot>& slot = (*slots)[name];
     if (!slot) {
         const bool is_path = (name.find('/') != std::string::npos || name.ends_with(".alg")) &&
                              name.find(".alg*") == std::string::npos;  // that is one file after another
-        slot = std::make_shared<Slot>([name, is_path] { return is_path ? read_algorithm_file(name) : composed(name); },
-                                      false, 0);
+        slot = std::make_shared<CatalogueSlot>(
+            [name, is_path] { return is_path ? read_algorithm_file(name) : composed(name); }, false, 0);
     }
     return slot;
 }

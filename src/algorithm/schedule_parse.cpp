@@ -71,9 +71,9 @@ std::optional<BlockName> parse_block_name(std::string_view word) {
     return BlockName{kind, *row, *col};
 }
 
-class Parser {
+class ScheduleParser {
 public:
-    Parser(const std::string& text, const std::string& file) : text_(text), file_(file) {}
+    ScheduleParser(const std::string& text, const std::string& file) : text_(text), file_(file) {}
 
     Schedule run() {
         std::size_t begin = 0;
@@ -422,7 +422,7 @@ private:
 }  // namespace
 
 Schedule parse_schedule(const std::string& text, const std::string& file_name) {
-    return Parser(text, file_name).run();
+    return ScheduleParser(text, file_name).run();
 }
 
 }  // namespace heptad

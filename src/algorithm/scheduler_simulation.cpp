@@ -5,7 +5,7 @@
 namespace heptad {
 namespace {
 
-std::size_t at(int index) {
+std::size_t as_index(int index) {
     return static_cast<std::size_t>(index);
 }
 
@@ -31,15 +31,15 @@ Simulation::Simulation(const SchedulerGraph& graph, Recording* recording) : grap
     available_ = reserve(graph.uses.size());
     terms_left_ = reserve(sums);
     begun_ = reserve(sums);
-    taken_ = reserve(sums == 0 ? 0 : at(graph.first_term.back()) + graph.accumulators.back().terms.size());
+    taken_ = reserve(sums == 0 ? 0 : as_index(graph.first_term.back()) + graph.accumulators.back().terms.size());
     if (recording_ != nullptr) {
         value_reg_.assign(graph.uses.size(), -1);
         sum_reg_.assign(sums, -1);
-        recording_->final_registers.assign(at(graph.m * graph.n), -1);
-        recording_->old_c.assign(graph.accumulates ? at(graph.m * graph.n) : 0, -1);
+        recording_->final_registers.assign(as_index(graph.m * graph.n), -1);
+        recording_->old_c.assign(graph.accumulates ? as_index(graph.m * graph.n) : 0, -1);
     }
     for (int q = 0; q < static_cast<int>(sums); ++q) {
-        const Accumulator& sum = graph.accumulators[at(q)];
+        const Accumulator& sum = graph.accumulators[as_index(q)];
         book(terms_left_, q) = static_cast<std::int16_t>(sum.terms.size());
         if (sum.output < 0) {
             continue;
@@ -49,8 +49,8 @@ Simulation::Simulation(const SchedulerGraph& graph, Recording* recording) : grap
             book(begun_, q) = 1;
             ++live_c_;
             if (recording_ != nullptr) {
-                sum_reg_[at(q)] = new_register(Shape::c);
-                recording_->old_c[at(sum.output)] = sum_reg_[at(q)];
+                sum_reg_[as_index(q)] = new_register(Shape::c);
+                recording_->old_c[as_index(sum.output)] = sum_reg_[as_index(q)];
             }
         }
     }
@@ -70,7 +70,7 @@ RecordedOp::Term Simulation::operand_term(const OperandGraph& graph, const Opera
     if (value < graph.inputs) {
         return {{shape == Shape::a ? SymbolKind::a : SymbolKind::b, value}, -1, coefficient};
     }
-    return {{}, operand.reg[at(value - graph.inputs)], coefficient};
+    return {{}, operand.reg[as_index(value - graph.inputs)], coefficient};
 }
 
 void Simulation::read_operand(const OperandGraph& graph, Operand& operand, Shape shape, int value) {
@@ -83,7 +83,7 @@ void Simulation::make_operand(const OperandGraph& graph, Operand& operand, Shape
     if (value < graph.inputs || book(operand.made, value - graph.inputs) != 0) {
         return;
     }
-    const LinearStatement& statement = graph.statements[at(value - graph.inputs)];
+    const LinearStatement& statement = graph.statements[as_index(value - graph.inputs)];
     for (const LinearTerm& term : statement.terms) {
         make_operand(graph, operand, shape, term.value);
     }
@@ -94,7 +94,7 @@ void Simulation::make_operand(const OperandGraph& graph, Operand& operand, Shape
         for (const LinearTerm& term : statement.terms) {
             op.terms.push_back(operand_term(graph, operand, shape, term.value, term.coefficient));
         }
-        op.target = operand.reg[at(value - graph.inputs)] = new_register(shape);
+        op.target = operand.reg[as_index(value - graph.inputs)] = new_register(shape);
         recording_->ops.push_back(std::move(op));
     }
     for (const LinearTerm& term : statement.terms) {
@@ -105,20 +105,20 @@ void Simulation::make_operand(const OperandGraph& graph, Operand& operand, Shape
 }
 
 void Simulation::play(int s) {
-    make_operand(graph_->a, a_, Shape::a, graph_->a.operand[at(s)]);
-    make_operand(graph_->b, b_, Shape::b, graph_->b.operand[at(s)]);
+    make_operand(graph_->a, a_, Shape::a, graph_->a.operand[as_index(s)]);
+    make_operand(graph_->b, b_, Shape::b, graph_->b.operand[as_index(s)]);
     multiply(s);
-    read_operand(graph_->a, a_, Shape::a, graph_->a.operand[at(s)]);
-    read_operand(graph_->b, b_, Shape::b, graph_->b.operand[at(s)]);
+    read_operand(graph_->a, a_, Shape::a, graph_->a.operand[as_index(s)]);
+    read_operand(graph_->b, b_, Shape::b, graph_->b.operand[as_index(s)]);
     settle(false);
 }
 
 void Simulation::multiply(int s) {
     // A product for one sum only, already begun, is added where it belongs.
-    const int q = graph_->accumulates && graph_->uses[at(s)] == 1 ? graph_->consumers[at(s)][0] : -1;
+    const int q = graph_->accumulates && graph_->uses[as_index(s)] == 1 ? graph_->consumers[as_index(s)][0] : -1;
     const LinearTerm* added = nullptr;
     if (q >= 0 && book(begun_, q) != 0) {
-        const auto& terms = graph_->accumulators[at(q)].terms;
+        const auto& terms = graph_->accumulators[as_index(q)].terms;
         const auto term = std::find_if(terms.begin(), terms.end(), [&](const LinearTerm& t) { return t.value == s; });
         if (term->coefficient.abs() == Rational(1)) {
             added = &*term;
@@ -130,19 +130,19 @@ void Simulation::multiply(int s) {
     if (added == nullptr) {
         ++live_c_;
         book(available_, s) = 1;
-        touched_.insert(touched_.end(), graph_->consumers[at(s)].begin(), graph_->consumers[at(s)].end());
+        touched_.insert(touched_.end(), graph_->consumers[as_index(s)].begin(), graph_->consumers[as_index(s)].end());
     }
     if (recording_ != nullptr) {
         RecordedOp op;
         op.product = true;
-        op.terms = {operand_term(graph_->a, a_, Shape::a, graph_->a.operand[at(s)], 1),
-                    operand_term(graph_->b, b_, Shape::b, graph_->b.operand[at(s)], 1)};
+        op.terms = {operand_term(graph_->a, a_, Shape::a, graph_->a.operand[as_index(s)], 1),
+                    operand_term(graph_->b, b_, Shape::b, graph_->b.operand[as_index(s)], 1)};
         if (added != nullptr) {
             const bool plus = added->coefficient == Rational(1);
             op.update = plus ? ScheduleStep::Update::add : ScheduleStep::Update::subtract;
-            op.target = sum_reg_[at(q)];
+            op.target = sum_reg_[as_index(q)];
         } else {
-            op.target = value_reg_[at(s)] = new_register(Shape::c);
+            op.target = value_reg_[as_index(s)] = new_register(Shape::c);
         }
         recording_->ops.push_back(std::move(op));
     }
@@ -160,7 +160,7 @@ void Simulation::release(int value) {
 
 void Simulation::settle(bool force) {
     const auto visit = [&](int q, bool forced) {
-        const auto& terms = graph_->accumulators[at(q)].terms;
+        const auto& terms = graph_->accumulators[as_index(q)].terms;
         if (book(terms_left_, q) == 0) {
             return false;
         }
@@ -176,8 +176,8 @@ void Simulation::settle(bool force) {
             return false;
         }
         // One term alone begins a sum if it can stay where it is: products may then be added to it.
-        const bool enough =
-            ready_.size() >= 2 || ready_.size() == terms.size() || terms[at(ready_[0])].coefficient == Rational(1);
+        const bool enough = ready_.size() >= 2 || ready_.size() == terms.size() ||
+                            terms[as_index(ready_[0])].coefficient == Rational(1);
         const bool take = book(begun_, q) != 0 || (enough && one_dies) || (forced && ready_.size() == terms.size());
         if (take) {
             take_terms(q, ready_);
@@ -210,25 +210,25 @@ void Simulation::settle(bool force) {
 }
 
 void Simulation::take_terms(int q, const std::vector<int>& terms) {
-    const Accumulator& sum = graph_->accumulators[at(q)];
+    const Accumulator& sum = graph_->accumulators[as_index(q)];
     const bool begins = book(begun_, q) == 0;
     // A term that nobody else reads begins the sum under another name, without an operation.
-    const LinearTerm& first = sum.terms[at(terms[0])];
+    const LinearTerm& first = sum.terms[as_index(terms[0])];
     const bool rename =
         begins && terms.size() == 1 && book(left_c_, first.value) == 1 && first.coefficient == Rational(1);
     if (recording_ != nullptr) {
         if (rename) {
-            sum_reg_[at(q)] = value_reg_[at(first.value)];
+            sum_reg_[as_index(q)] = value_reg_[as_index(first.value)];
         } else {
             RecordedOp op;
             if (!begins) {
-                op.terms.push_back({{}, sum_reg_[at(q)], 1});
+                op.terms.push_back({{}, sum_reg_[as_index(q)], 1});
             }
             for (const int i : terms) {
-                const LinearTerm& term = sum.terms[at(i)];
-                op.terms.push_back({{}, value_reg_[at(term.value)], term.coefficient});
+                const LinearTerm& term = sum.terms[as_index(i)];
+                op.terms.push_back({{}, value_reg_[as_index(term.value)], term.coefficient});
             }
-            op.target = sum_reg_[at(q)] = new_register(Shape::c);
+            op.target = sum_reg_[as_index(q)] = new_register(Shape::c);
             recording_->ops.push_back(std::move(op));
         }
     }
@@ -236,11 +236,12 @@ void Simulation::take_terms(int q, const std::vector<int>& terms) {
     live_c_ += begins ? 1 : 0;
     book(begun_, q) = 1;
     for (const int i : terms) {
-        const int value = sum.terms[at(i)].value;
-        taken(q, at(i)) = 1;
+        const int value = sum.terms[as_index(i)].value;
+        taken(q, as_index(i)) = 1;
         --book(terms_left_, q);
         release(value);
-        touched_.insert(touched_.end(), graph_->consumers[at(value)].begin(), graph_->consumers[at(value)].end());
+        touched_.insert(touched_.end(), graph_->consumers[as_index(value)].begin(),
+                        graph_->consumers[as_index(value)].end());
     }
     note_peak();
     if (book(terms_left_, q) == 0) {
@@ -251,12 +252,13 @@ void Simulation::take_terms(int q, const std::vector<int>& terms) {
 void Simulation::complete(int q) {
     const int value = graph_->rank + q;
     book(available_, value) = 1;
-    touched_.insert(touched_.end(), graph_->consumers[at(value)].begin(), graph_->consumers[at(value)].end());
+    touched_.insert(touched_.end(), graph_->consumers[as_index(value)].begin(),
+                    graph_->consumers[as_index(value)].end());
     if (recording_ != nullptr) {
-        value_reg_[at(value)] = sum_reg_[at(q)];
-        const int output = graph_->accumulators[at(q)].output;
+        value_reg_[as_index(value)] = sum_reg_[as_index(q)];
+        const int output = graph_->accumulators[as_index(q)].output;
         if (output >= 0) {
-            recording_->final_registers[at(output)] = sum_reg_[at(q)];
+            recording_->final_registers[as_index(output)] = sum_reg_[as_index(q)];
         }
     }
 }

@@ -10,7 +10,7 @@ namespace heptad {
 namespace {
 
 /// Goes up when leaves or kernels change so much that old measurements mislead.
-constexpr int kEdition = 8;
+constexpr int kDeviceEdition = 8;
 
 /// Name of the device, or empty where it cannot be used.
 std::string device_name(const cuda::Report& report, int device) {
@@ -53,9 +53,9 @@ Machine default_device_machine() {
 
 TuneFile device_tune_file(int device) {
     const cuda::Report& report = cuda::known_report();
-    return tune_file_for(
-        fmt::format("heptad device edition {}; {}; cuBLAS {}", kEdition, device_name(report, device), report.cublas),
-        "HEPTAD_DEVICE_TUNE_FILE");
+    return tune_file_for(fmt::format("heptad device edition {}; {}; cuBLAS {}", kDeviceEdition,
+                                     device_name(report, device), report.cublas),
+                         "HEPTAD_DEVICE_TUNE_FILE");
 }
 
 Machine load_device_machine(int device, NamedFile missing) {

@@ -6,9 +6,9 @@
 namespace heptad {
 namespace {
 
-constexpr const char* kTitle = "heptad-cluster-journal 1";
+constexpr const char* kRankTitle = "heptad-cluster-journal 1";
 constexpr const char* kJob = "job ";
-constexpr const char* kWayOut = "choose another place or make room";
+constexpr const char* kRankWayOut = "choose another place or make room";
 
 [[noreturn]] void fail_damaged(const std::string& path) {
     fail(ErrorCode::input,
@@ -44,7 +44,7 @@ std::optional<RankJournalContents> read_rank_journal(const std::string& path) {
             if (has_begun) {
                 return text && take_line(*text, contents);
             }
-            if (!text || (number == 1 && *text != kTitle)) {
+            if (!text || (number == 1 && *text != kRankTitle)) {
                 fail_damaged(path);
             }
             has_begun = number > 1 && *text == "begin";
@@ -63,8 +63,9 @@ std::optional<RankJournalContents> read_rank_journal(const std::string& path) {
     return contents;
 }
 
-RankJournal::RankJournal(const std::string& path, const std::vector<std::string>& job) : file_(path, path, kWayOut) {
-    std::string text = sealed(kTitle);
+RankJournal::RankJournal(const std::string& path, const std::vector<std::string>& job)
+    : file_(path, path, kRankWayOut) {
+    std::string text = sealed(kRankTitle);
     for (const std::string& line : job) {
         text += sealed(kJob + line);
     }
@@ -72,7 +73,7 @@ RankJournal::RankJournal(const std::string& path, const std::vector<std::string>
 }
 
 RankJournal::RankJournal(const std::string& path, const RankJournalContents& contents)
-    : file_(path, contents.believed_bytes, kWayOut) {}
+    : file_(path, contents.believed_bytes, kRankWayOut) {}
 
 void RankJournal::add_held(const std::string& operand, std::uint64_t sum) {
     file_.append(sealed(fmt::format("held {} {}", operand, sum)));

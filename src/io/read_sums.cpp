@@ -10,7 +10,7 @@
 namespace heptad {
 namespace {
 
-constexpr Names<ReadOf, 3> kNames{{"left", "right", "added"}};
+constexpr Names<ReadOf, 3> kReadNames{{"left", "right", "added"}};
 
 constexpr std::int64_t kLargeWindow_bytes = std::int64_t{4} << 20;
 constexpr std::int64_t kParts = 4;  // of a large window, at once: one core alone is not much faster than a good disk
@@ -31,11 +31,11 @@ struct Lines {
 }  // namespace
 
 const char* read_of_name(ReadOf of) {
-    return kNames.of(of);
+    return kReadNames.of(of);
 }
 
 bool parse_read_of(const std::string& word, ReadOf& of) {
-    const std::optional<ReadOf> found = kNames.find(word);
+    const std::optional<ReadOf> found = kReadNames.find(word);
     of = found.value_or(of);
     return found.has_value();
 }

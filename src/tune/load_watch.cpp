@@ -21,7 +21,7 @@ namespace {
 /// The system counts in hundredths of a second on each processor, and so it does for threads that are running: windows
 /// of less than the second of these say nothing.
 constexpr double kWindow_s = 0.3, kShortest_s = 0.15;
-constexpr int kMostTries = 3;
+constexpr int kMostWaits = 3;
 /// Of one processor: what a machine at rest does beside us.
 constexpr double kTolerated = 0.2;
 /// Of the wall time. At least one thread is at work all the time, but it is not us who look at the clocks.
@@ -79,7 +79,7 @@ bool LoadWatch::measure(bool uses_all_threads, const std::function<void()>& act)
             return true;
         }
         const double again_s = rules_.wall_s() - start.wall_s + kWindow_s;
-        if (tries == kMostTries || again_s > patience_s_) {
+        if (tries == kMostWaits || again_s > patience_s_) {
             ++refused_;
             return false;
         }

@@ -10,7 +10,7 @@
 namespace heptad {
 namespace {
 
-constexpr std::int64_t kSide = 8192;
+constexpr std::int64_t kPassSide = 8192;
 constexpr int kPassRounds = 5;
 constexpr double kPassSampleSeconds = 0.002;
 /// A shape must be this much faster than the default one to take its place: samples are not better than that.
@@ -39,10 +39,10 @@ double block_count(const CombinePass& pass) {
 
 Trial sums_trial(const char* algorithm, int grid, Type type, std::byte* memory) {
     const LevelPrograms programs = level_programs(algorithm, false);
-    const View whole(memory, type, kSide, kSide, kSide, 1);
+    const View whole(memory, type, kPassSide, kPassSide, kPassSide, 1);
     const OperandLayout layout = operand_layout(*programs.a, true);
-    const auto matrix = kSide * kSide * static_cast<std::int64_t>(element_bytes(type));
-    const std::int64_t side = kSide / grid;
+    const auto matrix = kPassSide * kPassSide * static_cast<std::int64_t>(element_bytes(type));
+    const std::int64_t side = kPassSide / grid;
     Trial trial;
     const std::vector<View> blocks = blocks_of(whole, grid, grid);
     const std::vector<View> stored = blocks_at(memory + matrix, type, side, static_cast<std::size_t>(layout.stored));
@@ -54,12 +54,12 @@ Trial sums_trial(const char* algorithm, int grid, Type type, std::byte* memory) 
 
 Trial result_trial(const char* algorithm, int grid, Type type, std::byte* memory) {
     const LevelPrograms programs = level_programs(algorithm, false);
-    const View whole(memory, type, kSide, kSide, kSide, 1);
-    const auto matrix = kSide * kSide * static_cast<std::int64_t>(element_bytes(type));
+    const View whole(memory, type, kPassSide, kPassSide, kPassSide, 1);
+    const auto matrix = kPassSide * kPassSide * static_cast<std::int64_t>(element_bytes(type));
     Trial trial;
     const std::vector<View> blocks = blocks_of(whole, grid, grid);
     const std::vector<View> products =
-        blocks_at(memory + matrix, type, kSide / grid, static_cast<std::size_t>(programs.c->inputs));
+        blocks_at(memory + matrix, type, kPassSide / grid, static_cast<std::size_t>(programs.c->inputs));
     trial.pass = cuda::pass_class(products.size(), blocks.size());
     trial.combine = result_pass(*programs.c, {products, {}}, 0, {blocks, {}});
     trial.bytes = block_count(trial.combine) * static_cast<double>(matrix) / grid / grid;
@@ -128,7 +128,7 @@ PassProfile tune(const Trial& trial, Type type, cuda::CudaBackend& backend, cons
 
 std::int64_t pass_tuning_bytes(Type type) {
     constexpr std::int64_t kBlocksIn = 16, kBlocksOut = 49;
-    return kSide / 4 * kSide / 4 * (kBlocksIn + kBlocksOut) * static_cast<std::int64_t>(element_bytes(type));
+    return kPassSide / 4 * kPassSide / 4 * (kBlocksIn + kBlocksOut) * static_cast<std::int64_t>(element_bytes(type));
 }
 
 std::vector<PassProfile> tune_passes(Type type, cuda::CudaBackend& backend, const cuda::Stream& stream, void* memory) {

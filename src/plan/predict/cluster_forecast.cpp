@@ -8,7 +8,7 @@
 namespace heptad {
 namespace {
 
-double as_real(std::int64_t value) {
+double real(std::int64_t value) {
     return static_cast<double>(value);
 }
 
@@ -19,11 +19,11 @@ public:
         : plan_(plan),
           rates_(rates),
           options_(options),
-          ranks_(as_real(plan.rank->ranks)),
-          element_(as_real(static_cast<std::int64_t>(element_bytes(plan.type)))),
-          a_(as_real(plan.m) * as_real(plan.k) * element_),
-          b_(as_real(plan.k) * as_real(plan.n) * element_),
-          c_(as_real(plan.m) * as_real(plan.n) * element_) {}
+          ranks_(real(plan.rank->ranks)),
+          element_(real(static_cast<std::int64_t>(element_bytes(plan.type)))),
+          a_(real(plan.m) * real(plan.k) * element_),
+          b_(real(plan.k) * real(plan.n) * element_),
+          c_(real(plan.m) * real(plan.n) * element_) {}
 
     ClusterForecast run() {
         bounds();
@@ -53,7 +53,7 @@ public:
     }
 
 private:
-    double operations() const { return 2 * as_real(plan_.m) * as_real(plan_.k) * as_real(plan_.n); }
+    double operations() const { return 2 * real(plan_.m) * real(plan_.k) * real(plan_.n); }
 
     void bounds() {
         // The first rank has the largest blocks, but where sizes do not divide another one may hold less of them.
@@ -61,7 +61,7 @@ private:
                                   : plan_.rank->algorithm == ClusterAlgorithm::caps ? caps_shape(plan_).ranks
                                                                                     : plan_.rank->ranks;
         for (std::int64_t rank = 0; rank < busy; ++rank) {
-            result_.received_bytes = std::max(result_.received_bytes, as_real(heptad::received_bytes(plan_, rank)));
+            result_.received_bytes = std::max(result_.received_bytes, real(heptad::received_bytes(plan_, rank)));
         }
         result_.lower_bound_bytes = element_ * least_received_elements(problem_size(plan_), plan_.rank->ranks);
         result_.formula_bytes = plan_.rank->algorithm == ClusterAlgorithm::grid
@@ -87,7 +87,7 @@ private:
             return ranks_ - 1;
         }
         const std::int64_t blocks = ceil_div(plan_.k, plan_.rank->block.y) * ceil_div(plan_.n, plan_.rank->block.z);
-        return 1 + (ranks_ - 2) / as_real(std::max<std::int64_t>(1, blocks));
+        return 1 + (ranks_ - 2) / real(std::max<std::int64_t>(1, blocks));
     }
 
     /// From the root to everybody. Its terms follow one another in P4's equations; carried out, they overlap.
@@ -113,10 +113,10 @@ private:
 
     void multiply_on_grid() {
         const ProblemSize size = problem_size(plan_);
-        const double busy = as_real(plan_.rank->grid.ranks());
-        const double largest = 2 * as_real(ceil_div(plan_.m, plan_.rank->grid.pm)) *
-                               as_real(ceil_div(plan_.k, plan_.rank->grid.pk)) *
-                               as_real(ceil_div(plan_.n, plan_.rank->grid.pn));
+        const double busy = real(plan_.rank->grid.ranks());
+        const double largest = 2 * real(ceil_div(plan_.m, plan_.rank->grid.pm)) *
+                               real(ceil_div(plan_.k, plan_.rank->grid.pk)) *
+                               real(ceil_div(plan_.n, plan_.rank->grid.pn));
         const double gathered = element_ * gathered_elements(size, plan_.rank->grid);
         const double longest = std::max({stage("multiply", "DR", (a_ + b_) / busy, rates_.disk_bytes_per_s),
                                          stage("multiply", "NR", gathered, rates_.network_bytes_per_s),
@@ -129,8 +129,8 @@ private:
     /// Nothing overlaps: each step needs all of the one before.
     void multiply_by_caps() {
         const CapsShape shape = caps_shape(plan_);
-        const double busy = as_real(shape.ranks);
-        const double operations = 2 * as_real(shape.block_m) * as_real(shape.block_k) * as_real(shape.block_n);
+        const double busy = real(shape.ranks);
+        const double operations = 2 * real(shape.block_m) * real(shape.block_k) * real(shape.block_n);
         result_.formula_bytes = result_.received_bytes;
         result_.multiply_s = stage("multiply", "DR", (a_ + b_) / busy, rates_.disk_bytes_per_s) +
                              stage("multiply", "NR", result_.received_bytes, rates_.network_bytes_per_s) +
@@ -141,15 +141,15 @@ private:
     /// P4's step of products: blocks are read again for every block row or column that they meet.
     void multiply_blocks() {
         const std::int64_t rows = ceil_div(plan_.m, plan_.rank->ranks);
-        const double down = as_real(ceil_div(rows, plan_.rank->block.x)),
-                     across = as_real(ceil_div(plan_.n, plan_.rank->block.z));
+        const double down = real(ceil_div(rows, plan_.rank->block.x)),
+                     across = real(ceil_div(plan_.n, plan_.rank->block.z));
         // With mod-pegmm the blocks of B[id] are read once to use them and once for each rank that they are sent to.
         const double read_b = plan_.rank->algorithm == ClusterAlgorithm::pegmm ? b_ * down : b_;
-        result_.multiply_s = std::max(
-            {stage("multiply", "DR", a_ / ranks_ * across + read_b, rates_.disk_bytes_per_s),
-             stage("multiply", "NR", result_.formula_bytes, rates_.network_bytes_per_s),
-             stage("multiply", "MM", 2 * as_real(rows) * as_real(plan_.k) * as_real(plan_.n), rates_.operations_per_s),
-             stage("multiply", "DW", c_ / ranks_, rates_.disk_bytes_per_s)});
+        result_.multiply_s =
+            std::max({stage("multiply", "DR", a_ / ranks_ * across + read_b, rates_.disk_bytes_per_s),
+                      stage("multiply", "NR", result_.formula_bytes, rates_.network_bytes_per_s),
+                      stage("multiply", "MM", 2 * real(rows) * real(plan_.k) * real(plan_.n), rates_.operations_per_s),
+                      stage("multiply", "DW", c_ / ranks_, rates_.disk_bytes_per_s)});
     }
 
     const ProductPlan& plan_;

@@ -24,13 +24,13 @@ double squared(double x) {
 }
 
 /// A shape by the logarithms of its sizes.
-struct Place {
+struct PlanPlace {
     double m, k, n;
-    Place(std::int64_t rows, std::int64_t inner, std::int64_t cols)
+    PlanPlace(std::int64_t rows, std::int64_t inner, std::int64_t cols)
         : m(log2_of(rows)), k(log2_of(inner)), n(log2_of(cols)) {}
     static double log2_of(std::int64_t size) { return std::log2(static_cast<double>(std::max<std::int64_t>(size, 1))); }
     /// In octaves: of the side of a cube of that volume, and half of what the sides differ beyond that.
-    double squared_distance(const Place& o) const {
+    double squared_distance(const PlanPlace& o) const {
         const double side = (m - o.m + k - o.k + n - o.n) / 3;
         return squared(side) + (squared(m - o.m - side) + squared(k - o.k - side) + squared(n - o.n - side)) / 4;
     }
@@ -48,7 +48,7 @@ bool has_levels_of(const ProductPlan& plan, const PlanShape& shape) {
                       });
 }
 
-int depth_of(const PlanShape& shape) {
+int shape_depth(const PlanShape& shape) {
     return std::accumulate(shape.levels.begin(), shape.levels.end(), 0,
                            [](int depth, const std::string& level) { return depth + levels_in(level); });
 }
@@ -71,7 +71,7 @@ public:
     double ratio() const { return std::exp(sum_ / weights_); }
 
 private:
-    Place here_;
+    PlanPlace here_;
     double weights_ = 1 / squared(kModelError), sum_ = 0;
 };
 
@@ -93,7 +93,7 @@ public:
 
 private:
     static double std_error(double weight) { return 1 / std::sqrt(1 / squared(kModelError) + weight); }
-    Place here_;
+    PlanPlace here_;
     double own_ = 0, surest_ = 0;
 };
 
@@ -153,7 +153,7 @@ double measured_ratio(const ProductPlan& plan, const Machine& machine, double li
                 was_measured = true;
             }
         } else if (warns_of_others(row)) {
-            const double levels = same_levels ? 0 : 1 + squared(depth - depth_of(row.plan));
+            const double levels = same_levels ? 0 : 1 + squared(depth - shape_depth(row.plan));
             mean.add(row, row.std_error, (same_leaf ? 0 : 1) + levels);
         }
     }
@@ -171,7 +171,7 @@ std::optional<double> measured_growth(const ProductPlan& plan, const Machine& ma
     for (const LevelPlan& level : plan.levels) {
         asked_for += (asked_for.empty() ? "" : "*") + level.algorithm;
     }
-    const Place here(plan.m, plan.k, plan.n);
+    const PlanPlace here(plan.m, plan.k, plan.n);
     const MeasuredPlan* nearest = nullptr;
     // The farther, the worse; another leaf is worse than all distances.
     const auto distance = [&](const MeasuredPlan& row) {
@@ -191,7 +191,7 @@ double measured_ratio_of_depth(int depth, const ProductPlan& plan, const Machine
     Mean mean(plan);
     for (const MeasuredPlan& row : machine.measured_plans) {
         if (are_of_a_kind(row, plan) && !row.plan.levels.empty() && warns_of_others(row) && may_be_known(plan)) {
-            mean.add(row, row.std_error, 2 + squared(depth - depth_of(row.plan)));
+            mean.add(row, row.std_error, 2 + squared(depth - shape_depth(row.plan)));
         }
     }
     return mean.ratio();

@@ -14,16 +14,16 @@ namespace heptad {
 namespace {
 
 constexpr std::int64_t kPage_bytes = 4096;
-constexpr std::int64_t kCacheLine_bytes = 64;
+constexpr std::int64_t kLayerLine_bytes = 64;
 constexpr std::int64_t kBouncesInMemory = 32;
 constexpr std::int64_t kMostBounce_bytes = std::int64_t{64} << 20;  // longer reads are hardly faster
 constexpr std::int64_t kMostBands_bytes = std::int64_t{384} << 20;  // nor are higher bands
-constexpr std::int64_t kLeastDirectSpan_bytes = 4096;  // shorter ones are better left to the system's cache
+constexpr std::int64_t kLayerDirectSpan_bytes = 4096;  // shorter ones are better left to the system's cache
 constexpr double kLayerWideningAllowed = 1.01;         // direct I/O is given up where whole blocks move more than that
 
 /// Memory that a line of a window takes on its way, wherever in a block of the file it begins.
 std::int64_t line_room(const FileLayout& layout, std::int64_t positions) {
-    const std::int64_t unit = std::max(layout.block_bytes, kCacheLine_bytes);
+    const std::int64_t unit = std::max(layout.block_bytes, kLayerLine_bytes);
     return round_up(layout.bytes_of(positions), unit) + unit;
 }
 
@@ -139,7 +139,7 @@ void plan_last_pass(OuterLaunch& layers) {
     // Two bands of products and two of C; C0 lies in whole cache lines where it is stored by columns.
     const std::int64_t per_row = 2 * read + (whole.adds ? 4 : 2) * rows * c_line + 2 * rows * whole.line_bytes;
     const std::int64_t fixed =
-        (whole.adds ? 2 * rows * checked_mul(whole.n, kCacheLine_bytes) : 0) + vectors_bytes(whole);
+        (whole.adds ? 2 * rows * checked_mul(whole.n, kLayerLine_bytes) : 0) + vectors_bytes(whole);
     const std::int64_t room =
         std::min(whole.memory_bytes, std::max(kMostBands_bytes + vectors_bytes(whole), fixed + per_row));
     if (fixed + per_row > room) {
@@ -190,7 +190,7 @@ std::int64_t choose_block(const OuterLaunch& layers, BlockedOperand& operand, bo
     const bool alike = block > 1 && operand.file.pitch_bytes() % block == 0 &&
                        operand.file.data_offset % operand.file.element_bytes == 0 &&
                        operand.file.bytes_of(operand.file.by_columns ? operand.block_rows : operand.block_cols) >=
-                           kLeastDirectSpan_bytes;
+                           kLayerDirectSpan_bytes;
     const std::int64_t direct = alike ? counted(block) : 0;
     const std::int64_t exact = counted(1);
     if (alike && static_cast<double>(direct) <= kLayerWideningAllowed * static_cast<double>(exact)) {

@@ -26,7 +26,7 @@ constexpr std::int64_t kEnoughTasks = 32;
 constexpr int kMostAutoPipelines = 2;
 constexpr int kMostPipelines = 16;
 /// Levels at the host must be predicted this much faster than segments to be taken.
-constexpr double kLeastGain = 1.02;
+constexpr double kHostLeastGain = 1.02;
 constexpr const char* kNoLevels = "classical";
 
 bool is_half(Type type) {
@@ -76,13 +76,13 @@ std::vector<HostCut> segments(const HostProblem& problem) {
     return cuts;
 }
 
-struct Candidate {
+struct HostCandidate {
     HostCut cut;
     CutShape shape;
 };
 
-Candidate levels_of(const std::string& algorithm, int levels, const HostProblem& problem) {
-    Candidate candidate;
+HostCandidate levels_of(const std::string& algorithm, int levels, const HostProblem& problem) {
+    HostCandidate candidate;
     candidate.cut.algorithm = algorithm;
     candidate.cut.levels = levels;
     candidate.shape = cut_shape(candidate.cut, problem.size, problem.type);
@@ -90,9 +90,9 @@ Candidate levels_of(const std::string& algorithm, int levels, const HostProblem&
     return candidate;
 }
 
-std::vector<Candidate> candidates(const HostProblem& problem) {
+std::vector<HostCandidate> candidates(const HostProblem& problem) {
     const HostOptions& constraints = problem.constraints;
-    std::vector<Candidate> cuts;
+    std::vector<HostCandidate> cuts;
     if (constraints.levels <= 0) {
         for (const HostCut& cut : segments(problem)) {
             cuts.push_back({cut, cut_shape(cut, problem.size, problem.type)});
@@ -153,7 +153,7 @@ ProductPlan whole_plan(const HostProblem& problem, const HostCut& cut, const Hos
 }
 
 std::optional<HostDecision> plan_cut(const HostProblem& problem, const DeviceFacts& devices, const HostFacts& host,
-                                     const BlockPlanner& plan_block, const Candidate& candidate, int pipelines,
+                                     const BlockPlanner& plan_block, const HostCandidate& candidate, int pipelines,
                                      Shortage& shortage) {
     HostCut cut = candidate.cut;
     cut.devices = devices.name;
@@ -235,7 +235,7 @@ HostDecision make_host_plan(const HostProblem& problem, const DeviceFacts& devic
     }
     std::optional<HostDecision> best;
     Shortage shortage;
-    for (const Candidate& candidate : candidates(problem)) {
+    for (const HostCandidate& candidate : candidates(problem)) {
         const CutShape& shape = candidate.shape;
         for (int pipelines = fewest; pipelines <= most; ++pipelines) {
             if (best && candidate.cut.levels == 0 &&
@@ -244,7 +244,7 @@ HostDecision make_host_plan(const HostProblem& problem, const DeviceFacts& devic
             }
             std::optional<HostDecision> made =
                 plan_cut(problem, devices, host, plan_block, candidate, pipelines, shortage);
-            const double gain = best && made && made->plan.host->levels != best->plan.host->levels ? kLeastGain : 1;
+            const double gain = best && made && made->plan.host->levels != best->plan.host->levels ? kHostLeastGain : 1;
             if (made && (!best || gain * made->forecast.predicted_s < best->forecast.predicted_s)) {
                 best = std::move(made);
             }

@@ -13,11 +13,11 @@ namespace heptad {
 namespace {
 
 constexpr std::int64_t kLeastSideOfLevel = 8192;
-constexpr std::int64_t kLeastPiece = 1024;  // smaller products are poor ones
-constexpr std::int64_t kUnit = 256;         // cuts that levels divide well
+constexpr std::int64_t kLeastTransferPiece = 1024;  // smaller products are poor ones
+constexpr std::int64_t kUnit = 256;                 // cuts that levels divide well
 constexpr int kLastParts[] = {4, 8, 16};
 constexpr int kMostLastParts = 64;
-constexpr std::size_t kMostPieces = 64;
+constexpr std::size_t kMostTransferPieces = 64;
 
 double bytes_of(const std::vector<MatrixWindow>& windows, std::int64_t element_bytes) {
     double bytes = 0;
@@ -61,7 +61,7 @@ std::vector<std::int64_t> cut_by(std::int64_t size, const std::vector<std::int64
     std::int64_t left = size;
     for (const std::int64_t parts : parts_of_32) {
         const std::int64_t piece = round_up(size * parts / 32, kUnit);
-        if (piece < kLeastPiece || left - piece < kLeastPiece) {
+        if (piece < kLeastTransferPiece || left - piece < kLeastTransferPiece) {
             return {size};
         }
         pieces.push_back(piece);
@@ -74,7 +74,7 @@ std::vector<std::int64_t> cut_by(std::int64_t size, const std::vector<std::int64
 /// All that are tried.
 std::vector<LevelEnds> ends_of_levels(const ProblemSize& size, int most_levels) {
     const std::int64_t side = std::min({size.m, size.k, size.n});
-    while (most_levels > 1 && side >> most_levels < kLeastPiece) {
+    while (most_levels > 1 && side >> most_levels < kLeastTransferPiece) {
         --most_levels;
     }
     std::vector<LevelEnds> all;
@@ -83,7 +83,7 @@ std::vector<LevelEnds> ends_of_levels(const ProblemSize& size, int most_levels) 
             all.push_back({opening, closing, 1});
         }
         for (const int last_parts : kLastParts) {
-            if (size.m / 2 / last_parts >= kLeastPiece) {
+            if (size.m / 2 / last_parts >= kLeastTransferPiece) {
                 all.push_back({opening, 0, last_parts});
             }
         }
@@ -175,7 +175,7 @@ void check_transfer_cut(const ProblemSize& size, Type type, const TransferCut& c
                 require(part > 0, "its parts have something in them");
                 sum = checked_add(sum, part);
             }
-            require(sum == side && parts->size() <= kMostPieces, "its parts, 64 at most, are the whole");
+            require(sum == side && parts->size() <= kMostTransferPieces, "its parts, 64 at most, are the whole");
         }
         return;
     }

@@ -41,9 +41,9 @@ struct Operand {
 };
 
 /// The blocks of A[id] as views on their order of use, and what both algorithms share.
-class BlockProduct {
+class RankBlockProduct {
 public:
-    explicit BlockProduct(const RankWork& work)
+    explicit RankBlockProduct(const RankWork& work)
         : work_(work),
           plan_(work.plan),
           rank_(work.ranks.rank()),
@@ -106,10 +106,10 @@ protected:
     Channel<Block> written_;
 };
 
-class Pegmm : BlockProduct {
+class Pegmm : RankBlockProduct {
 public:
     explicit Pegmm(const RankWork& work)
-        : BlockProduct(work),
+        : RankBlockProduct(work),
           across_(ceil_div(plan_.n, plan_.rank->block.z)),
           read_(work.failure, 1),
           brought_(work.failure, 1) {}
@@ -181,10 +181,10 @@ private:
     Channel<Operands> brought_;
 };
 
-class ModPegmm : BlockProduct {
+class ModPegmm : RankBlockProduct {
 public:
     explicit ModPegmm(const RankWork& work)
-        : BlockProduct(work),
+        : RankBlockProduct(work),
           ranks_(plan_.rank->ranks),
           a_read_(work.failure, 1),
           b_read_(work.failure, 1),

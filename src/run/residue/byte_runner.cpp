@@ -19,8 +19,8 @@ namespace heptad {
 namespace {
 
 /// Rows of C between two looks at the clock and at the token that cancels.
-constexpr std::int64_t kBand = 1024;
-static_assert(kBand % kResidueTile == 0);
+constexpr std::int64_t kByteBand = 1024;
+static_assert(kByteBand % kResidueTile == 0);
 
 std::vector<std::int32_t> negated(const std::vector<std::int32_t>& exponents) {
     std::vector<std::int32_t> result(exponents);
@@ -81,8 +81,8 @@ public:
                                count, of_b);
                 made_of_b = count;
             }
-            for (std::int64_t first = 0; first < rows; first += kBand) {
-                const std::int64_t band = std::min(kBand, rows - first);
+            for (std::int64_t first = 0; first < rows; first += kByteBand) {
+                const std::int64_t band = std::min(kByteBand, rows - first);
                 meter.check_cancelled();
                 residues_.multiply({of_a, of_b, rows, product_.a.cols, cols, count, first, band},
                                    [&](const IntegerTile& entries) { write(entries, row, col); });

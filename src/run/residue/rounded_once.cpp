@@ -30,7 +30,7 @@ Format format_of(Type type) {
     }
 }
 
-struct Term {
+struct RoundedTerm {
     Exact magnitude;
     bool negative = false;
     int exponent = 0;  // of its lowest bit
@@ -49,8 +49,8 @@ struct Term {
     }
 };
 
-Term term_of(double x) {
-    Term term;
+RoundedTerm term_of(double x) {
+    RoundedTerm term;
     term.magnitude.words[0] = 1;
     term.times(x);
     return term;
@@ -78,7 +78,7 @@ double rounded(const WideInteger<Words>& magnitude, int exponent, bool negative,
 }  // namespace
 
 double rounded_once(double alpha, const ResidueInteger& value, int exponent, double beta, double c, Type format) {
-    Term larger;
+    RoundedTerm larger;
     ResidueInteger magnitude = value;
     larger.negative = value.is_negative();
     if (larger.negative) {
@@ -90,7 +90,7 @@ double rounded_once(double alpha, const ResidueInteger& value, int exponent, dou
     larger.magnitude = magnitude.widened<kWords>();
     larger.exponent = exponent;
     larger.times(alpha);
-    Term smaller = term_of(beta);
+    RoundedTerm smaller = term_of(beta);
     smaller.times(c);
     if (larger.is_zero() || (!smaller.is_zero() && smaller.top() > larger.top())) {
         std::swap(larger, smaller);
