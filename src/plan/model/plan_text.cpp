@@ -402,8 +402,7 @@ private:
 void refuse_old_text(const std::vector<std::string>& words) {
     constexpr const char* kForm =
         "plans of every placement now read 'plan MxKxN TYPE ... levels=... leaf=...', with {} where there is one; "
-        "print "
-        "it again with `heptad plan`";
+        "print it again with `heptad plan`";
     const std::string first = words.empty() ? "" : words.front();
     for (const auto& [word, of, part] :
          {std::array{"bits", "packed bits", "the leaf's panels as panels={k=...;cols=...}"},
