@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <span>
 #include <tuple>
 
 #include "algorithm/catalogue.hpp"
@@ -174,6 +175,14 @@ private:
     };
 
     void follow_the_best() {
+        follow(candidates_);
+        // Among thousands of mixtures that begin about as well, one level over and over must not get lost.
+        for (const Candidate& candidate : candidates_) {
+            follow({&candidate, 1});
+        }
+    }
+
+    void follow(std::span<const Candidate> candidates) {
         std::vector<Partial> kept(1);
         kept.front().size = {problem_.m, problem_.k, problem_.n};
         kept.front().seconds = library_s_;
@@ -181,7 +190,7 @@ private:
         for (int depth = 0; depth < limits_.most_levels && !kept.empty(); ++depth) {
             std::vector<Partial> next;
             for (const Partial& partial : kept) {
-                extend(partial, next);
+                extend(partial, candidates, next);
             }
             std::stable_sort(next.begin(), next.end(),
                              [](const Partial& x, const Partial& y) { return x.seconds < y.seconds; });
@@ -198,8 +207,8 @@ private:
     }
 
     /// Appends what one more level makes of it, as far as that promises to pay.
-    void extend(const Partial& partial, std::vector<Partial>& next) const {
-        for (const Candidate& candidate : candidates_) {
+    void extend(const Partial& partial, std::span<const Candidate> candidates, std::vector<Partial>& next) const {
+        for (const Candidate& candidate : candidates) {
             const Algorithm& algorithm = candidate.entry->algorithm;
             const ProblemSize block{partial.size.m / algorithm.m, partial.size.k / algorithm.k,
                                     partial.size.n / algorithm.n};
