@@ -1,6 +1,8 @@
 // The eight registers of AMX, all of 16 rows of 64 bytes. Only for files that are compiled for them.
 #pragma once
 
+#if defined(__x86_64__)
+
 #include <immintrin.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -38,3 +40,5 @@ void release_tiles() {
 
 }  // namespace
 }  // namespace heptad::cpu
+
+#endif
