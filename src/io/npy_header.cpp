@@ -178,7 +178,7 @@ private:
             comma = accept(',');
         }
         if (sizes.size() == 1 && !comma) {
-            refuse("'shape' is a number in parentheses, no tuple");
+            refuse("'shape' is a number in parentheses, not a tuple");
         }
         return sizes;
     }
