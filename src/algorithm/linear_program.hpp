@@ -36,9 +36,9 @@ LinearProgram plain_program(const CoefficientMatrix& matrix);
 /// Greedy elimination of common pairs over the rationals (`mod_2`: over GF(2)). Deterministic, never cancels; seconds
 /// at most for <5,5,5>:93.
 LinearProgram share_subexpressions(const CoefficientMatrix& matrix, bool mod_2);
-/// Those of its programs that have the fewest additions, at most `limit` of them and no two alike. Which sums are shared
-/// decides what a schedule has to keep: S2 = S1 - A11 and S2 = A22 - S3 cost one addition each, but live together with
-/// different values.
+/// Those of its programs that have the fewest additions, at most `limit` of them and no two alike. Which sums are
+/// shared decides what a schedule has to keep: S2 = S1 - A11 and S2 = A22 - S3 cost one addition each, but live
+/// together with different values.
 std::vector<LinearProgram> sharing_choices(const CoefficientMatrix& matrix, bool mod_2, std::size_t limit);
 /// A program for the transposed matrix: every path keeps its coefficient.
 LinearProgram transposed(const LinearProgram& program);

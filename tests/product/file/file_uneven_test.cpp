@@ -40,8 +40,8 @@ protected:
             request.accuracy = Accuracy::balanced;
             request.outer = outer;
             const FileProductReport report = multiply(request);
-            // The level is forced, whatever it loses on uniform data: 4.9 with Winograd's in f64 on a Neoverse V1, where
-            // the classical error is below u; rows, columns and k graded at once double that.
+            // The level is forced, whatever it loses on uniform data: 4.9 with Winograd's in f64 on a Neoverse V1,
+            // where the classical error is below u; rows, columns and k graded at once double that.
             constexpr double kMostOfForcedLevel = 12;
             EXPECT_LE(worst_error(a, b, product<T>()) / classical, kMostOfForcedLevel) << family.name;
             // Rows that one place along k makes up are scaled by their values there: more than in memory is even.
