@@ -24,7 +24,7 @@ protected:
     }
 
     template <class T>
-    void expect_few_digits_lost(const Case& layout, const OuterLevels& outer) {
+    void expect_few_digits_lost(const Case& layout, const OuterLevels& outer, double most = 10) {
         for (const data::Family& family : data::data_families()) {
             data::Random random(7);
             data::Matrix<double> wide_a(layout.m, layout.k), wide_b(layout.k, layout.n);
@@ -40,10 +40,7 @@ protected:
             request.accuracy = Accuracy::balanced;
             request.outer = outer;
             const FileProductReport report = multiply(request);
-            // The level is forced, whatever it loses on uniform data: 4.9 with Winograd's in f64 on a Neoverse V1,
-            // where the classical error is below u; rows, columns and k graded at once double that.
-            constexpr double kMostOfForcedLevel = 12;
-            EXPECT_LE(worst_error(a, b, product<T>()) / classical, kMostOfForcedLevel) << family.name;
+            EXPECT_LE(worst_error(a, b, product<T>()) / classical, most) << family.name;
             // Rows that one place along k makes up are scaled by their values there: more than in memory is even.
             if (family.way == data::Way::fast || family.way == data::Way::scaled) {
                 EXPECT_TRUE(report.layers) << family.name << report.no_layers;
@@ -55,8 +52,11 @@ protected:
 
 TEST_F(FileUnevenTest, families_lose_a_digit_at_most) {
     expect_few_digits_lost<float>({.m = 384, .k = 384, .n = 384, .memory_bytes = 400 << 10}, {"strassen", 1});
+    // Forced, whatever it loses on uniform data: 4.9 on a Neoverse V1, where the classical error is below u. Rows,
+    // columns and k graded at once double that, to 10.7.
+    constexpr double kMostOfForcedWinograd = 12;
     expect_few_digits_lost<double>({.m = 300, .k = 210, .n = 260, .type = Type::f64, .memory_bytes = 400 << 10},
-                                   {"winograd", 1});
+                                   {"winograd", 1}, kMostOfForcedWinograd);
 }
 
 TEST_F(FileUnevenTest, however_the_files_lie) {
