@@ -7,6 +7,7 @@
 #include <random>
 
 #include "base/moduli.hpp"
+#include "kernels/cuda/residue/residue_bytes.hpp"
 
 namespace heptad::cuda {
 namespace {
@@ -25,9 +26,24 @@ int modulo(int x, int p) {
     return (x % p + p) % p;
 }
 
+TEST(residue_parts, bytes_of_sums_are_their_remainders) {
+    const ModulusConstants constants = modulus_constants();
+    constexpr int kMost = 8 * 128 * 128;
+    for (int t = 0; t < kMostModuli; ++t) {
+        const int p = kModuli[static_cast<std::size_t>(t)], least = p >= 255 ? -128 : -(p / 2);
+        for (int sum = -kMost; sum <= kMost; ++sum) {
+            const int rest =
+                with_sign(static_cast<int>(byte_of_sum(constants, t, constants.sum_start[t] + sum) & 0xff));
+            ASSERT_EQ(modulo(rest - sum, p), 0) << sum << " modulo " << p;
+            ASSERT_GE(rest, least);
+            ASSERT_LE(rest, p / 2);
+        }
+    }
+}
+
 TEST(residue_parts, sums_of_bytes_are_bytes_of_the_sum) {
     for (int t = 0; t < kMostDeviceModuli; ++t) {
-        const int p = kModuli[static_cast<std::size_t>(t)], least = p == 256 ? -128 : -(p / 2), most = (p - 1) / 2;
+        const int p = kModuli[static_cast<std::size_t>(t)], least = p >= 255 ? -128 : -(p / 2), most = (p - 1) / 2;
         for (int x = least; x <= most; ++x) {
             for (int y = least; y <= most; ++y) {
                 // Neighbours with other signs, so that what one carries over would show in the next.

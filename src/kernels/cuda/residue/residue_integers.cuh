@@ -1,16 +1,11 @@
-// Numbers as integers, and integers modulo each modulus: their bytes times powers of 256 modulo it, and of that sum the
-// remainder in floating point, with the quotient by a magic number.
+// Numbers as integers of signed bytes, four to a word, and those modulo each modulus.
 #pragma once
 
+#include "kernels/cuda/residue/residue_bytes.hpp"
 #include "kernels/cuda/residue/residue_choice.cuh"
 
 namespace heptad::cuda {
 namespace {
-
-struct ModulusConstants {
-    int powers[kMostModuli][2];  // of 256, modulo each, in bytes
-    float modulus[kMostModuli], reciprocal[kMostModuli];
-};
 
 /// 2^exponent as a product of two numbers that a float has.
 struct TwoShortPowers {
@@ -24,25 +19,19 @@ struct TwoShortPowers {
     __device__ __forceinline__ float times(float x) const { return x * first * second; }
 };
 
-/// Added to a number of moderate size, it leaves the integer part in the lower bits, and its bits plus a small integer
-/// are those of the sum.
-constexpr float kToInteger = 12582912.0F;  // 1.5 * 2^23
-
 /// An integer in signed bytes, four to a word.
 template <int Words>
 struct IntegerBytes {
     static constexpr int kWords = Words;
     int word[Words];
-    /// From -p/2 to p/2 in the lowest byte.
+    /// In the lowest byte, as byte_of_sum().
     __device__ __forceinline__ unsigned modulo(const ModulusConstants& constants, int t) const {
-        int sum = __float_as_int(kToInteger);
+        int sum = constants.sum_start[t];
 #pragma unroll
         for (int i = 0; i < Words; ++i) {
             sum = __dp4a(word[i], constants.powers[t][i], sum);
         }
-        const float shifted = __int_as_float(sum);
-        const float quotient = fmaf(shifted - kToInteger, constants.reciprocal[t], kToInteger) - kToInteger;
-        return __float_as_uint(fmaf(-constants.modulus[t], quotient, shifted));
+        return byte_of_sum(constants, t, sum);
     }
 };
 
@@ -75,22 +64,6 @@ constexpr int kMostShortModuli = 7;
 __device__ __forceinline__ unsigned lowest_bytes(const unsigned (&x)[4]) {
     constexpr unsigned kLowestBytes = 0x0040, kBothHalves = 0x5410;
     return __byte_perm(__byte_perm(x[0], x[1], kLowestBytes), __byte_perm(x[2], x[3], kLowestBytes), kBothHalves);
-}
-
-inline ModulusConstants modulus_constants() {
-    ModulusConstants constants{};
-    for (int t = 0; t < kMostModuli; ++t) {
-        const int p = kModuli[static_cast<std::size_t>(t)];
-        int power = 1;
-        for (int i = 0; i < 8; ++i) {
-            constants.powers[t][i / 4] |= (power & 0xff) << (i % 4 * 8);
-            power = power * 256 % p;
-            power = power > p / 2 ? power - p : power < -p / 2 ? power + p : power;
-        }
-        constants.modulus[t] = static_cast<float>(p);
-        constants.reciprocal[t] = static_cast<float>(1.0 / p);
-    }
-    return constants;
 }
 
 }  // namespace

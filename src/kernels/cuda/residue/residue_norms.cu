@@ -25,116 +25,147 @@ static_assert(sizeof(Part) == kNormPartBytes);
 struct NormArguments {
     ResidueLines operand[2];
     bool lines_side_by_side[2], by_vectors[2];
+    int warps_to_line[2];  // where they do not
     Part* parts[2];
     GuardWords* words;
     std::int64_t blocks;  // of lines
 };
 
-/// Several numbers of a line at a time, so that their loads are on the way together.
+/// Numbers in 16 bytes, which a thread reads at a time where the boundaries allow it.
+template <class T>
+constexpr int kOfVector = 16 / static_cast<int>(sizeof(T));
+/// So many are on their way together.
+constexpr int kVectors = 4;
+
+template <class T>
+__device__ __forceinline__ void load_vector(const T* from, T (&to)[kOfVector<T>]) {
+    *reinterpret_cast<uint4*>(to) = __ldg(reinterpret_cast<const uint4*>(from));
+}
+
 template <class T, bool HasPowers>
 struct LineSum {
-    static constexpr int kTogether = 8;
-    static constexpr int kOfVector = 16 / static_cast<int>(sizeof(T));
     double squares = 0, plain_squares = 0;
     MagnitudeOf<PartOf<T>> largest = 0;
     unsigned long long largest_with_powers = 0;
 
-    __device__ __forceinline__ void add_one(const ResidueLines& from, T x, std::int64_t at, std::int64_t end) {
+    /// `at`: its place along k. What lies behind the end is zero.
+    __device__ __forceinline__ void add(const ResidueLines& from, T x, std::int64_t at) {
         if constexpr (kIsComplex<T>) {
-            add_part(from, x.real, at, end);
-            add_part(from, x.imaginary, at, end);
+            add_part(from, x.real, at);
+            add_part(from, x.imaginary, at);
         } else {
-            add_part(from, x, at, end);
+            add_part(from, x, at);
         }
     }
-    __device__ __forceinline__ void add_part(const ResidueLines& from, PartOf<T> x, std::int64_t at, std::int64_t end) {
+    __device__ __forceinline__ void add_part(const ResidueLines& from, PartOf<T> x, std::int64_t at) {
         double value = x;
         if constexpr (HasPowers) {
             plain_squares = fma(value, value, plain_squares);
-            value = times_power(value, at < end ? __ldg(from.inner + at) : 0);
+            value = times_power(value, at < from.depth ? __ldg(from.inner + at) : 0);
             largest_with_powers = max(largest_with_powers, magnitude(value));
         } else {
             largest = max(largest, magnitude(x));
         }
         squares = fma(value, value, squares);
     }
-    __device__ __forceinline__ void add(const ResidueLines& from, std::int64_t line, std::int64_t first,
-                                        std::int64_t end, int step) {
-        const T* const data = static_cast<const T*>(from.data) + line * from.line_stride;
-        for (std::int64_t p = first; p < end; p += kTogether * step) {
-            T x[kTogether];
-#pragma unroll
-            for (int i = 0; i < kTogether; ++i) {
-                const std::int64_t at = p + i * step;
-                x[i] = at < end ? load_constant(data + at * from.depth_stride) : T{};
-            }
-#pragma unroll
-            for (int i = 0; i < kTogether; ++i) {
-                add_one(from, x[i], p + i * step, end);
-            }
-        }
-    }
-    /// A line that begins on a 16-byte boundary, 16 bytes to a thread.
-    __device__ __forceinline__ void add_by_vectors(const ResidueLines& from, std::int64_t line) {
-        const T* const data = static_cast<const T*>(from.data) + line * from.line_stride;
-        constexpr int kVectors = kTogether / kOfVector, kStep = kThreads * kOfVector;
-        for (std::int64_t p = threadIdx.x * kOfVector; p < from.depth; p += kVectors * kStep) {
-            alignas(16) T x[kTogether];
-#pragma unroll
-            for (int v = 0; v < kVectors; ++v) {
-                const std::int64_t at = p + v * kStep;
-                if (at + kOfVector <= from.depth) {
-                    reinterpret_cast<uint4*>(x)[v] = __ldg(reinterpret_cast<const uint4*>(data + at));
-                    continue;
-                }
-#pragma unroll
-                for (int i = 0; i < kOfVector; ++i) {
-                    x[v * kOfVector + i] = at + i < from.depth ? load_constant(data + at + i) : T{};
-                }
-            }
-#pragma unroll
-            for (int i = 0; i < kTogether; ++i) {
-                add_one(from, x[i], p + i / kOfVector * kStep + i % kOfVector, from.depth);
-            }
-        }
-    }
     __device__ __forceinline__ Part part() const {
         return {squares, plain_squares, max(kept_magnitude(largest), largest_with_powers)};
     }
 };
 
-/// A block to a line, or to 32 lines and a part of k where lines lie side by side.
+/// Lines side by side: 16 bytes of them to a lane, a part of k to a block.
 template <class T, bool HasPowers>
-__device__ __forceinline__ void add_squares(const NormArguments& args, std::int64_t block) {
-    __shared__ Part parts[kWarps][32];
+__device__ __forceinline__ void add_across(const NormArguments& args, std::int64_t block) {
+    constexpr int kOwn = kOfVector<T>, kLines = 32 * kOwn;
+    __shared__ Part parts[kWarps][kLines];
     const int operand = static_cast<int>(blockIdx.z);
     const ResidueLines& from = args.operand[operand];
+    const bool by_vectors = args.by_vectors[operand];
     const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-    LineSum<T, HasPowers> sum;
-    if (args.lines_side_by_side[operand]) {
-        const std::int64_t line = block * 32 + lane;
-        if (line < from.lines) {
-            sum.add(from, line, from.depth * blockIdx.y / kNormParts + warp, from.depth * (blockIdx.y + 1) / kNormParts,
-                    kWarps);
-        }
-        parts[warp][lane] = sum.part();
-        __syncthreads();
-        if (warp == 0 && line < from.lines) {
-            for (int w = 1; w < kWarps; ++w) {
-                parts[0][lane].add(parts[w][lane]);
+    const std::int64_t first_line = block * kLines, end = from.depth * (blockIdx.y + 1) / kNormParts;
+    const auto* const data = static_cast<const T*>(from.data) + first_line;
+    const auto place = [&](int v) { return by_vectors ? lane * kOwn + v : v * 32 + lane; };
+    if (first_line >= from.lines) {
+        return;
+    }
+    LineSum<T, HasPowers> sums[kOwn];
+    for (std::int64_t p = from.depth * blockIdx.y / kNormParts + warp; p < end; p += kVectors * kWarps) {
+        alignas(16) T x[kVectors][kOwn];
+#pragma unroll
+        for (int i = 0; i < kVectors; ++i) {
+            const std::int64_t at = p + i * kWarps;
+            if (by_vectors && at < end && first_line + (lane + 1) * kOwn <= from.lines) {
+                load_vector(data + at * from.depth_stride + lane * kOwn, x[i]);
+                continue;
             }
-            args.parts[operand][blockIdx.y * from.lines + line] = parts[0][lane];
+#pragma unroll
+            for (int v = 0; v < kOwn; ++v) {
+                x[i][v] = at < end && first_line + place(v) < from.lines
+                              ? load_constant(data + at * from.depth_stride + place(v))
+                              : T{};
+            }
         }
-        return;
+#pragma unroll
+        for (int i = 0; i < kVectors; ++i) {
+#pragma unroll
+            for (int v = 0; v < kOwn; ++v) {
+                sums[v].add(from, x[i][v], p + i * kWarps);
+            }
+        }
     }
-    const std::int64_t line = block * kNormParts + blockIdx.y;
-    if (line >= from.lines) {
-        return;
+#pragma unroll
+    for (int v = 0; v < kOwn; ++v) {
+        parts[warp][place(v)] = sums[v].part();
     }
-    if (args.by_vectors[operand]) {
-        sum.add_by_vectors(from, line);
-    } else {
-        sum.add(from, line, threadIdx.x, from.depth, kThreads);
+    __syncthreads();
+    const auto own = static_cast<int>(threadIdx.x);
+    if (own < kLines && first_line + own < from.lines) {
+        for (int w = 1; w < kWarps; ++w) {
+            parts[0][own].add(parts[w][own]);
+        }
+        args.parts[operand][blockIdx.y * from.lines + first_line + own] = parts[0][own];
+    }
+}
+
+/// Lines along k: one to a warp, or to all of a block where there are few.
+template <class T, bool HasPowers>
+__device__ __forceinline__ void add_along(const NormArguments& args, std::int64_t block) {
+    constexpr int kOwn = kOfVector<T>;
+    __shared__ Part parts[kWarps];
+    const int operand = static_cast<int>(blockIdx.z);
+    const ResidueLines& from = args.operand[operand];
+    const bool by_vectors = args.by_vectors[operand];
+    const int together = args.warps_to_line[operand];
+    const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+    const int own = warp % together * 32 + lane, step = 32 * together;
+    const std::int64_t line = (block * kNormParts + blockIdx.y) * (kWarps / together) + warp / together;
+    LineSum<T, HasPowers> sum;
+    const std::int64_t end = line < from.lines ? from.depth : 0;
+    const auto* const data = static_cast<const T*>(from.data) + line * from.line_stride;
+    for (std::int64_t p = 0; p < end; p += kVectors * step * kOwn) {
+        alignas(16) T x[kVectors][kOwn];
+        const auto place = [&](int i, int v) {
+            return p + (by_vectors ? (i * step + own) * kOwn + v : (i * kOwn + v) * step + own);
+        };
+#pragma unroll
+        for (int i = 0; i < kVectors; ++i) {
+            if (by_vectors && place(i, kOwn) <= end) {
+                load_vector(data + place(i, 0), x[i]);
+                continue;
+            }
+#pragma unroll
+            for (int v = 0; v < kOwn; ++v) {
+                const std::int64_t at = place(i, v);
+                x[i][v] = at < end ? load_constant(data + at * from.depth_stride) : T{};
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < kVectors; ++i) {
+#pragma unroll
+            for (int v = 0; v < kOwn; ++v) {
+                sum.add(from, x[i][v], place(i, v));
+            }
+        }
     }
     Part part = sum.part();
     for (int offset = 16; offset > 0; offset /= 2) {
@@ -142,28 +173,37 @@ __device__ __forceinline__ void add_squares(const NormArguments& args, std::int6
                   __shfl_xor_sync(0xffffffffU, part.plain_squares, offset),
                   __shfl_xor_sync(0xffffffffU, part.largest, offset)});
     }
-    if (lane == 0) {
-        parts[warp][0] = part;
-    }
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        for (int w = 1; w < kWarps; ++w) {
-            part.add(parts[w][0]);
+    if (together > 1) {
+        if (lane == 0) {
+            parts[warp] = part;
         }
+        __syncthreads();
+        for (int w = 1; w < kWarps && threadIdx.x == 0; ++w) {
+            part.add(parts[w]);
+        }
+    }
+    if (own == 0 && line < from.lines) {
         args.parts[operand][line] = part;
     }
 }
 
-template <class T>
+template <class T, bool HasPowers>
+__device__ __forceinline__ void add_squares(const NormArguments& args, std::int64_t block) {
+    if (args.lines_side_by_side[blockIdx.z]) {
+        add_across<T, HasPowers>(args, block);
+    } else {
+        add_along<T, HasPowers>(args, block);
+    }
+}
+
+template <class T, bool HasPowers>
 __global__ void __launch_bounds__(kThreads) line_squares(const __grid_constant__ NormArguments args) {
-    const ResidueLines& from = args.operand[blockIdx.z];
-    if (from.inner == nullptr) {
-        add_squares<T, false>(args, blockIdx.x);
-    } else if (*from.scaled != 0) {  // otherwise they are known without
-        for (std::int64_t block = blockIdx.x; block < args.blocks; block += gridDim.x) {
-            add_squares<T, true>(args, block);
-            __syncthreads();
-        }
+    if (HasPowers && *args.operand[blockIdx.z].scaled == 0) {
+        return;  // they are known without
+    }
+    for (std::int64_t block = blockIdx.x; block < args.blocks; block += gridDim.x) {
+        add_squares<T, HasPowers>(args, block);
+        __syncthreads();
     }
 }
 
@@ -226,34 +266,41 @@ DeviceStatus launch_residue_norms(Scalar scalar, const ResidueLines (&operands)[
     const bool is_complex = operands[0].is_complex;
     const std::int64_t element = (scalar == Scalar::f64 ? 8 : 4) * (is_complex ? 2 : 1);
     auto* next = static_cast<Part*>(scratch);
+    constexpr std::int64_t kManyLines = 2048;  // enough warps for all multiprocessors
     std::int64_t most_lines = 0, most_blocks = 0;
     for (int operand = 0; operand < 2; ++operand) {
         const ResidueLines& lines = operands[operand];
         args.operand[operand] = lines;
         args.lines_side_by_side[operand] = lines.line_stride == 1 && lines.depth_stride != 1;
-        args.by_vectors[operand] = lines.depth_stride == 1 && lines.line_stride * element % 16 == 0 &&
+        const bool across = args.lines_side_by_side[operand];
+        args.by_vectors[operand] = (across ? lines.line_stride : lines.depth_stride) == 1 &&
+                                   (across ? lines.depth_stride : lines.line_stride) * element % 16 == 0 &&
                                    reinterpret_cast<std::uintptr_t>(lines.data) % 16 == 0;
+        args.warps_to_line[operand] = lines.lines < kManyLines ? kWarps : 1;
         args.parts[operand] = next;
         next += lines.lines * kNormParts;
         most_lines = std::max(most_lines, lines.lines);
-        const std::int64_t together = args.lines_side_by_side[operand] ? 32 : kNormParts;
+        const std::int64_t together = across ? 32 * 16 / element : kNormParts * kWarps / args.warps_to_line[operand];
         most_blocks = std::max(most_blocks, (lines.lines + together - 1) / together);
     }
     args.words = words;
     args.blocks = most_blocks;
+    const bool has_powers = operands[0].inner != nullptr;
     // Blocks that most often have nothing to do are few, each with many lines where they have.
     constexpr std::int64_t kFewBlocks = 64;
-    const std::int64_t blocks = operands[0].inner == nullptr ? most_blocks : std::min(most_blocks, kFewBlocks);
+    const std::int64_t blocks = has_powers ? std::min(most_blocks, kFewBlocks) : most_blocks;
     const dim3 grid(static_cast<unsigned>(blocks), kNormParts, 2);
+    const auto start = [&](auto example) -> DeviceStatus {
+        using T = decltype(example);
+        (has_powers ? line_squares<T, true> : line_squares<T, false>)<<<grid, kThreads, 0, stream>>>(args);
+        return 0;
+    };
     if (is_complex) {
-        with_complex_type(scalar, [&](auto example) -> DeviceStatus {
-            line_squares<decltype(example)><<<grid, kThreads, 0, stream>>>(args);
-            return 0;
-        });
+        with_complex_type(scalar, start);
     } else if (scalar == Scalar::f64) {
-        line_squares<double><<<grid, kThreads, 0, stream>>>(args);
+        start(double());
     } else {
-        line_squares<float><<<grid, kThreads, 0, stream>>>(args);
+        start(float());
     }
     line_norms<<<dim3(static_cast<unsigned>((most_lines + kThreads - 1) / kThreads), 2), kThreads, 0, stream>>>(args);
     return cudaGetLastError();
