@@ -69,7 +69,8 @@ __device__ __forceinline__ std::uint32_t size_of(double x) {
 }
 
 /// One block: exponents from means, and of the places along k those that count for most.
-__global__ void __launch_bounds__(kJudges) line_exponents(const __grid_constant__ ExponentsArguments args) {
+// Half of a multiprocessor's registers, so that it runs beside what reads whole matrices.
+__global__ void __launch_bounds__(kJudges, 2) line_exponents(const __grid_constant__ ExponentsArguments args) {
     __shared__ double weight_up_to[kJudges];
     Notes& notes = *args.notes;
     const int thread = static_cast<int>(threadIdx.x);

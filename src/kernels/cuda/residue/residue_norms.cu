@@ -28,14 +28,15 @@ struct NormArguments {
     int warps_to_line[2];  // where they do not
     Part* parts[2];
     GuardWords* words;
-    std::int64_t blocks;  // of lines
+    std::int64_t blocks[2];  // of lines
 };
 
 /// Numbers in 16 bytes, which a thread reads at a time where the boundaries allow it.
 template <class T>
 constexpr int kOfVector = 16 / static_cast<int>(sizeof(T));
 /// So many are on their way together.
-constexpr int kVectors = 4;
+template <bool HasPowers>
+constexpr int kVectors = HasPowers ? 4 : 8;
 
 template <class T>
 __device__ __forceinline__ void load_vector(const T* from, T (&to)[kOfVector<T>]) {
@@ -75,24 +76,20 @@ struct LineSum {
 
 /// Lines side by side: 16 bytes of them to a lane, a part of k to a block.
 template <class T, bool HasPowers>
-__device__ __forceinline__ void add_across(const NormArguments& args, std::int64_t block) {
+__device__ __forceinline__ void add_across(const NormArguments& args, int operand, int part_of_k, std::int64_t block) {
     constexpr int kOwn = kOfVector<T>, kLines = 32 * kOwn;
     __shared__ Part parts[kWarps][kLines];
-    const int operand = static_cast<int>(blockIdx.z);
     const ResidueLines& from = args.operand[operand];
     const bool by_vectors = args.by_vectors[operand];
     const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-    const std::int64_t first_line = block * kLines, end = from.depth * (blockIdx.y + 1) / kNormParts;
+    const std::int64_t first_line = block * kLines, end = from.depth * (part_of_k + 1) / kNormParts;
     const auto* const data = static_cast<const T*>(from.data) + first_line;
     const auto place = [&](int v) { return by_vectors ? lane * kOwn + v : v * 32 + lane; };
-    if (first_line >= from.lines) {
-        return;
-    }
     LineSum<T, HasPowers> sums[kOwn];
-    for (std::int64_t p = from.depth * blockIdx.y / kNormParts + warp; p < end; p += kVectors * kWarps) {
-        alignas(16) T x[kVectors][kOwn];
+    for (std::int64_t p = from.depth * part_of_k / kNormParts + warp; p < end; p += kVectors<HasPowers> * kWarps) {
+        alignas(16) T x[kVectors<HasPowers>][kOwn];
 #pragma unroll
-        for (int i = 0; i < kVectors; ++i) {
+        for (int i = 0; i < kVectors<HasPowers>; ++i) {
             const std::int64_t at = p + i * kWarps;
             if (by_vectors && at < end && first_line + (lane + 1) * kOwn <= from.lines) {
                 load_vector(data + at * from.depth_stride + lane * kOwn, x[i]);
@@ -106,7 +103,7 @@ __device__ __forceinline__ void add_across(const NormArguments& args, std::int64
             }
         }
 #pragma unroll
-        for (int i = 0; i < kVectors; ++i) {
+        for (int i = 0; i < kVectors<HasPowers>; ++i) {
 #pragma unroll
             for (int v = 0; v < kOwn; ++v) {
                 sums[v].add(from, x[i][v], p + i * kWarps);
@@ -123,32 +120,31 @@ __device__ __forceinline__ void add_across(const NormArguments& args, std::int64
         for (int w = 1; w < kWarps; ++w) {
             parts[0][own].add(parts[w][own]);
         }
-        args.parts[operand][blockIdx.y * from.lines + first_line + own] = parts[0][own];
+        args.parts[operand][part_of_k * from.lines + first_line + own] = parts[0][own];
     }
 }
 
 /// Lines along k: one to a warp, or to all of a block where there are few.
 template <class T, bool HasPowers>
-__device__ __forceinline__ void add_along(const NormArguments& args, std::int64_t block) {
+__device__ __forceinline__ void add_along(const NormArguments& args, int operand, std::int64_t block) {
     constexpr int kOwn = kOfVector<T>;
     __shared__ Part parts[kWarps];
-    const int operand = static_cast<int>(blockIdx.z);
     const ResidueLines& from = args.operand[operand];
     const bool by_vectors = args.by_vectors[operand];
     const int together = args.warps_to_line[operand];
     const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
     const int own = warp % together * 32 + lane, step = 32 * together;
-    const std::int64_t line = (block * kNormParts + blockIdx.y) * (kWarps / together) + warp / together;
+    const std::int64_t line = block * (kWarps / together) + warp / together;
     LineSum<T, HasPowers> sum;
     const std::int64_t end = line < from.lines ? from.depth : 0;
     const auto* const data = static_cast<const T*>(from.data) + line * from.line_stride;
-    for (std::int64_t p = 0; p < end; p += kVectors * step * kOwn) {
-        alignas(16) T x[kVectors][kOwn];
+    for (std::int64_t p = 0; p < end; p += kVectors<HasPowers> * step * kOwn) {
+        alignas(16) T x[kVectors<HasPowers>][kOwn];
         const auto place = [&](int i, int v) {
             return p + (by_vectors ? (i * step + own) * kOwn + v : (i * kOwn + v) * step + own);
         };
 #pragma unroll
-        for (int i = 0; i < kVectors; ++i) {
+        for (int i = 0; i < kVectors<HasPowers>; ++i) {
             if (by_vectors && place(i, kOwn) <= end) {
                 load_vector(data + place(i, 0), x[i]);
                 continue;
@@ -160,7 +156,7 @@ __device__ __forceinline__ void add_along(const NormArguments& args, std::int64_
             }
         }
 #pragma unroll
-        for (int i = 0; i < kVectors; ++i) {
+        for (int i = 0; i < kVectors<HasPowers>; ++i) {
 #pragma unroll
             for (int v = 0; v < kOwn; ++v) {
                 sum.add(from, x[i][v], place(i, v));
@@ -188,21 +184,20 @@ __device__ __forceinline__ void add_along(const NormArguments& args, std::int64_
 }
 
 template <class T, bool HasPowers>
-__device__ __forceinline__ void add_squares(const NormArguments& args, std::int64_t block) {
-    if (args.lines_side_by_side[blockIdx.z]) {
-        add_across<T, HasPowers>(args, block);
-    } else {
-        add_along<T, HasPowers>(args, block);
-    }
-}
-
-template <class T, bool HasPowers>
-__global__ void __launch_bounds__(kThreads) line_squares(const __grid_constant__ NormArguments args) {
-    if (HasPowers && *args.operand[blockIdx.z].scaled == 0) {
+__global__ void __launch_bounds__(kThreads, HasPowers ? 2 : 4)
+    line_squares(const __grid_constant__ NormArguments args) {
+    if (HasPowers && *args.operand[0].scaled == 0) {
         return;  // they are known without
     }
-    for (std::int64_t block = blockIdx.x; block < args.blocks; block += gridDim.x) {
-        add_squares<T, HasPowers>(args, block);
+    for (std::int64_t i = blockIdx.x; i < args.blocks[0] + args.blocks[1]; i += gridDim.x) {
+        const int operand = i < args.blocks[0] ? 0 : 1;
+        const std::int64_t block = operand == 0 ? i : i - args.blocks[0];
+        if (args.lines_side_by_side[operand]) {
+            const std::int64_t across = args.blocks[operand] / kNormParts;
+            add_across<T, HasPowers>(args, operand, static_cast<int>(block / across), block % across);
+        } else {
+            add_along<T, HasPowers>(args, operand, block);
+        }
         __syncthreads();
     }
 }
@@ -267,7 +262,7 @@ DeviceStatus launch_residue_norms(Scalar scalar, const ResidueLines (&operands)[
     const std::int64_t element = (scalar == Scalar::f64 ? 8 : 4) * (is_complex ? 2 : 1);
     auto* next = static_cast<Part*>(scratch);
     constexpr std::int64_t kManyLines = 2048;  // enough warps for all multiprocessors
-    std::int64_t most_lines = 0, most_blocks = 0;
+    std::int64_t most_lines = 0;
     for (int operand = 0; operand < 2; ++operand) {
         const ResidueLines& lines = operands[operand];
         args.operand[operand] = lines;
@@ -280,19 +275,26 @@ DeviceStatus launch_residue_norms(Scalar scalar, const ResidueLines (&operands)[
         args.parts[operand] = next;
         next += lines.lines * kNormParts;
         most_lines = std::max(most_lines, lines.lines);
-        const std::int64_t together = across ? 32 * 16 / element : kNormParts * kWarps / args.warps_to_line[operand];
-        most_blocks = std::max(most_blocks, (lines.lines + together - 1) / together);
+        const std::int64_t together = across ? 32 * 16 / element : kWarps / args.warps_to_line[operand];
+        args.blocks[operand] = (lines.lines + together - 1) / together * (across ? kNormParts : 1);
     }
     args.words = words;
-    args.blocks = most_blocks;
     const bool has_powers = operands[0].inner != nullptr;
-    // Blocks that most often have nothing to do are few, each with many lines where they have.
-    constexpr std::int64_t kFewBlocks = 64;
-    const std::int64_t blocks = has_powers ? std::min(most_blocks, kFewBlocks) : most_blocks;
-    const dim3 grid(static_cast<unsigned>(blocks), kNormParts, 2);
+    // Half of the registers: those who judge run beside it.
+    constexpr int kOfMultiprocessor = 2;
+    int device = 0, multiprocessors = 0;
+    cudaError_t status = cudaGetDevice(&device);
+    if (status == cudaSuccess) {
+        status = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+    }
+    if (status != cudaSuccess) {
+        return status;
+    }
+    const auto blocks = static_cast<unsigned>(
+        std::min<std::int64_t>(args.blocks[0] + args.blocks[1], multiprocessors * kOfMultiprocessor));
     const auto start = [&](auto example) -> DeviceStatus {
         using T = decltype(example);
-        (has_powers ? line_squares<T, true> : line_squares<T, false>)<<<grid, kThreads, 0, stream>>>(args);
+        (has_powers ? line_squares<T, true> : line_squares<T, false>)<<<blocks, kThreads, 0, stream>>>(args);
         return 0;
     };
     if (is_complex) {
