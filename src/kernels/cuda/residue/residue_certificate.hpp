@@ -33,10 +33,10 @@
 
 namespace heptad::cuda {
 
-/// Uniform data has an evenness of 0.26 with them, normal data of 0.15.
+/// The upper two tell of even data, the lower two of lines with a few large numbers.
 inline constexpr int kCountedSteps = 4;
 HEPTAD_HOST_AND_DEVICE double counted_step(int s) {
-    constexpr double kSteps[kCountedSteps] = {0.0625, 0.25, 0.5, 1};
+    constexpr double kSteps[kCountedSteps] = {0x1p-10, 0x1p-5, 0.25, 0.75};
     return kSteps[s];
 }
 
