@@ -76,7 +76,9 @@ TEST(certified_device, numbers_of_one_size_may_have_zeros_anywhere) {
     for (const Type type : {Type::f32, Type::f64}) {
         for (const Layout layout : {Layout::rows, Layout::columns}) {
             Operands x(type, 200, 700, 220, layout, layout, layout);
-            set_all(x.a, [](std::int64_t i, std::int64_t j) { return i * 31 % 7 == j % 7 ? 1.0 / (1 + j % 5) : 0.0; });
+            set_all(x.a, [](std::int64_t i, std::int64_t j) {
+                return i * 31 % 7 == j % 7 ? 1.0 / static_cast<double>(1 + j % 5) : 0.0;
+            });
             set_all(x.b, [](std::int64_t i, std::int64_t j) { return (i + j) % 3 == 0 && j != 44 ? 0.7 : 0.0; });
             EXPECT_FALSE(multiply(x, by_residues(Accuracy::strict)).fell_back);
             EXPECT_LE(errors_of(x, 200, 700, 220).over_entries, 30 * unit_roundoff(type));
@@ -104,7 +106,8 @@ TEST(certified_device, small_numbers_that_meet_large_ones_are_multiplied_classic
             EXPECT_TRUE(multiply(x, by_residues(Accuracy::strict)).fell_back);
             EXPECT_LE(errors_of(x, 200, 600, 190).over_entries, bound_of(type, 600));
             const GuardedMatrix plain = x.c;
-            x.c = before;  // the classical product finds C as it was
+            set_all(x.c, [&](std::int64_t i, std::int64_t j) { return before.get(i, j); });
+            // The classical product finds C as it was.
             multiply(x, by_residues(Accuracy::strict), 1, 1);
             for (std::int64_t i = 0; i < 200; ++i) {
                 for (std::int64_t j = 0; j < 190; ++j) {
@@ -187,7 +190,7 @@ TEST(certified_device, replays_of_a_graph_judge_the_data_that_they_find) {
                                   other.view().data, static_cast<std::size_t>(other.view().row_stride) * 4, 400 * 4,
                                   320, cudaMemcpyDeviceToDevice, handle),
                 cudaSuccess);
-            x.a = uneven.a;
+            set_all(x.a, [&](std::int64_t i, std::int64_t p) { return uneven.a.get(i, p); });
         }
         x.c.fill(std::numeric_limits<double>::quiet_NaN());
         ASSERT_EQ(cudaGraphLaunch(ready, handle), cudaSuccess);
