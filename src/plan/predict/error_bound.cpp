@@ -92,7 +92,8 @@ double error_bound(const ProductPlan& plan) {
     }
     const double u = unit_roundoff(plan.type);
     if (is_by_residues(plan)) {  // the norm of a line is at most sqrt(k) times its largest value
-        return static_cast<double>(plan.k) * (rounds_once(plan) ? u : residue_error(plan));
+        const double of_lines = rounds_once(plan) ? u : residue_error(plan);
+        return static_cast<double>(plan.k) * (is_certified(plan) ? static_cast<double>(plan.k + 2) * u : of_lines);
     }
     const bool accumulates_in_f32 = plan.type == Type::tf32 || plan.type == Type::bf16 || plan.type == Type::f16;
     // The 16-bit types and tf32 round each operand once (tf32) or the result once (bf16, f16) and add in f32.
@@ -153,6 +154,10 @@ bool rounds_once(const ProductPlan& plan) {
     const int most = (plan.type == Type::f64 ? kFewestModuliOfF64 : kFewestModuliOfF32) + kModuliChoices - 1;
     const bool has_more = !is_complex(plan.type) && plan.arithmetic.moduli > most;
     return is_by_residues(plan) && (!is_on_device(plan) || is_integer(plan.type) || has_more);
+}
+
+bool is_certified(const ProductPlan& plan) {
+    return is_by_residues(plan) && is_on_device(plan) && plan.least_evenness == kCertifiedEvenness;
 }
 
 double residue_error(const ProductPlan& plan) {

@@ -42,4 +42,10 @@ double residue_error(const ProductPlan& plan);
 /// than integers that were rounded take, and those of integers. Their moduli are the most that are taken.
 bool rounds_once(const ProductPlan& plan);
 
+/// By residues within the classical product's bound, entry by entry (`strict`). A sample of A and B does not show that:
+/// such plans want an evenness that none can have, and a certificate takes its place
+/// (kernels/cuda/residue/residue_certificate.hpp). What has none is multiplied classically.
+inline constexpr double kCertifiedEvenness = 1;
+bool is_certified(const ProductPlan& plan);
+
 }  // namespace heptad

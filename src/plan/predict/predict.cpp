@@ -173,7 +173,10 @@ double seconds_with_starts(const BackendTraits& backend, const Machine& machine,
 double model_seconds(const ProductPlan& plan, const Machine& machine) {
     double seconds = products_seconds(plan, machine);
     if (is_by_residues(plan) && is_on_device(plan)) {
-        return residues_with_levels_seconds(plan, machine, seconds);
+        const double operands = static_cast<double>(plan.k) * static_cast<double>(plan.m + plan.n) *
+                                static_cast<double>(element_bytes(plan.type));
+        const double certificate_s = is_certified(plan) ? operands / machine.scan_bytes_per_s : 0;
+        return residues_with_levels_seconds(plan, machine, seconds) + certificate_s;
     }
     ProblemSize block{plan.core_m, plan.core_k, plan.core_n};
     if (plan.padded) {  // each matrix is read and written once

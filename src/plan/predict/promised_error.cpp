@@ -96,6 +96,9 @@ ErrorPromise classical_promise(const ProductPlan& plan) {
 
 ErrorPromise promised_error(const ProductPlan& plan, double growth, bool for_even_data) {
     ErrorPromise promise = classical_promise(plan);
+    if (is_certified(plan)) {
+        return promise;
+    }
     if (is_by_residues(plan) && !rounds_once(plan)) {
         // Powers of two along k may make rows and columns larger, by no more than this both together.
         promise.over = BoundOver::lines;
@@ -146,7 +149,7 @@ ErrorPromise promised_error(const ProductPlan& plan, const ProductPlan& block, A
     whole.levels = block.levels;
     whole.least_evenness = block.least_evenness;
     const double u = unit_roundoff(plan.type);
-    if (u == 0) {
+    if (u == 0 || (is_certified(block) && outer_levels(plan).empty())) {
         return classical_promise(plan);
     }
     const auto k = static_cast<double>(plan.k), block_k = static_cast<double>(block.k);

@@ -49,6 +49,9 @@ bool fits_residues(const ProductPlan& plan) {
            residue_block_bytes(plan.k, static_cast<int>(plan.levels.size())) <= kLongestDeviceSum;
 }
 
+/// Of two numbers and fewer, the bound of `strict` has no room for the rounding of integers.
+constexpr std::int64_t kShortestCertified = 3;
+
 /// For 64-bit integers of either sign, and sums of k products.
 int integer_moduli(std::int64_t k) {
     return moduli_for(126 + std::log2(static_cast<double>(std::max<std::int64_t>(k, 1))));
@@ -71,6 +74,20 @@ int most_moduli(const ProductPlan& plan) {
     return plan.least_evenness > 0 ? std::min(plan.arithmetic.moduli + kMore, most) : plan.arithmetic.moduli;
 }
 
+double certified_evenness(const ProductPlan& plan) {
+    // (1 + R)^2 - 1 = (k - 2) u, and R = 2^-bits sqrt(k) / evenness. Sizes that numbers are compared with, and sums of
+    // shares, are rounded by far less than the margin.
+    constexpr double kMargin = 1 + 1e-6;
+    const auto k = static_cast<double>(plan.k);
+    const double room = (k - 2) * unit_roundoff(plan.type), most_r = room / (1 + std::sqrt(1 + room));
+    double evenness = 0, of_more = 1;
+    for (int count = plan.arithmetic.moduli; count <= most_moduli(plan); ++count, of_more *= kEvennessOfModulus) {
+        const double needed = kMargin * std::exp2(-log2_of_integers(count)) * std::sqrt(k) / most_r;
+        evenness = std::max(evenness, needed / of_more);
+    }
+    return evenness;
+}
+
 DeviceResidueLayout device_residue_layout(const ProductPlan& plan) {
     const auto levels = static_cast<int>(plan.levels.size());
     const auto planes = [&](std::int64_t lines, std::int64_t elements) {
@@ -91,14 +108,18 @@ DeviceResidueLayout device_residue_layout(const ProductPlan& plan) {
 
 bool take_residues(ProductPlan& plan, const Problem& problem) {
     const Accuracy accuracy = problem.options.accuracy;
-    const bool has_word = accuracy == Accuracy::balanced || accuracy == Accuracy::fast;
+    const bool may_certify = !is_complex(plan.type) && plan.k >= kShortestCertified;
+    const bool has_word = accuracy == Accuracy::balanced || accuracy == Accuracy::fast ||
+                          (accuracy == Accuracy::strict && may_certify);
     if (!is_on_device(plan) || !has_type_of_residues(plan.type) || !has_word || !has_levels_of_residues(plan) ||
         plan.padded || !fits_residues(plan)) {
         return false;
     }
     ProductPlan taken = plan;
     taken.arithmetic.moduli = even_moduli(plan.type, accuracy);
-    taken.least_evenness = accuracy == Accuracy::balanced ? least_evenness() : 0;
+    taken.least_evenness = accuracy == Accuracy::balanced ? least_evenness()
+                           : accuracy == Accuracy::strict ? kCertifiedEvenness
+                                                          : 0;
     if (!fit_tiles(taken, problem.options.workspace_limit_bytes)) {
         return false;
     }
@@ -195,7 +216,8 @@ void check_device_residue_plan(const ProductPlan& plan) {
     if (!(has_type_of_residues(plan.type) || plan.type == Type::i64) || !leaf_traits(plan.leaf).by_residues ||
         !has_levels_of_residues(plan) || plan.padded || plan.core_m != plan.m || plan.core_k != plan.k ||
         plan.core_n != plan.n || plan.arithmetic.moduli < fewest || plan.arithmetic.moduli > largest ||
-        (rounds_once(plan) && plan.least_evenness != 0)) {
+        (rounds_once(plan) && plan.least_evenness != 0) ||
+        (is_certified(plan) && (is_complex(plan.type) || plan.k < kShortestCertified))) {
         fail(ErrorCode::input,
              "plans by residues on a device are for f32 with {} to {} moduli, f64 with {} to {} and i64 with {} or "
              "more for this k, with up to {} levels of {}, and without levels for c64 with {} to {} and c128 with {} "

@@ -1,6 +1,7 @@
 // Plans by residues on a device. f32, f64, c64 and c128, `balanced` and `fast`: rows of A and columns of B become
-// integers of so many bits that their rounding shows less than a classical product's. `exact`, and i64: nothing is
-// rounded on the way. C is made in tiles where the bytes of all of it do not fit the workspace.
+// integers of so many bits that their rounding shows less than a classical product's. f32 and f64, `strict`: the same,
+// where a certificate shows that every entry is within the classical bound. `exact`, and i64: nothing is rounded on the
+// way. C is made in tiles where the bytes of all of it do not fit the workspace.
 #pragma once
 
 #include "plan/model/machine.hpp"
@@ -11,6 +12,10 @@ namespace heptad {
 
 /// The moduli that the least even data takes; plan.arithmetic names what even data does. There is memory for all.
 int most_moduli(const ProductPlan& plan);
+
+/// Of a certified plan: how even A and B must be by their counts (kernels/cuda/residue/residue_certificate.hpp) for the
+/// moduli that the plan names, and by kEvennessOfModulus less for each one more. k > 2.
+double certified_evenness(const ProductPlan& plan);
 
 /// Planes of each modulus: of complex numbers real parts, imaginary parts and their sums.
 int residue_parts(Type type);

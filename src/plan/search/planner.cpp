@@ -322,14 +322,14 @@ ProductPlan best_residue_plan(const Problem& problem, const Machine& machine, co
 /// another. Of products that were measured side by side the predicted time decides, of others the samples of leaves.
 ClassicalPlans classical_plans(const Problem& problem, const Machine& machine, const PlannerLimits& limits) {
     ProductPlan usual = plan_with_levels(problem, machine, {});
-    // On a device `strict` means the library itself.
-    const bool on_device = is_on_device(usual);
-    if (problem.options.leaf != "auto" || (on_device && problem.options.accuracy == Accuracy::strict)) {
+    if (problem.options.leaf != "auto") {
         return {usual, usual};
     }
+    // On a device `strict` means the library's own call, or residues with a certificate.
+    const bool only_usual = is_on_device(usual) && problem.options.accuracy == Accuracy::strict;
     std::vector<ProductPlan> libraries, others;
     for (const PlanShape& shape : measured_shapes(machine, problem.type)) {
-        if (shape.levels.empty() && backend_traits(usual.backend).only_leaf.empty() &&
+        if (!only_usual && shape.levels.empty() && backend_traits(usual.backend).only_leaf.empty() &&
             !leaf_traits(shape.leaf).by_residues) {
             (is_whole_call(shape.leaf) ? libraries : others).push_back(plan_with_shape(problem, machine, shape));
         }

@@ -61,10 +61,11 @@ public:
 
     RunReport run_rounded() {
         DeferredGuard& guard = *backend_.deferred_guard();
-        const ResidueKernels::Choice choice{plan_.arithmetic.moduli, most_moduli(plan_), plan_.least_evenness};
+        const double least = is_certified(plan_) ? certified_evenness(plan_) : plan_.least_evenness;
+        const ResidueKernels::Choice choice{plan_.arithmetic.moduli, most_moduli(plan_), least};
         GuardLimits limits = finite_limits();
         limits.least_evenness = limits.even_enough = choice.least_with_most();
-        limits.may_scale = plan_.least_evenness > 0;
+        limits.may_scale = least > 0 && !is_certified(plan_);
         guard.start(limits, left_.rows, left_.cols, right_.cols);
         kernels_.measure(left_, right_, choice, notes_);
         make_tiles(plan_, true);

@@ -105,7 +105,7 @@ TEST(device_residue_plan, is_for_words_that_allow_it) {
     };
     EXPECT_EQ(plan(Accuracy::fast).arithmetic.moduli, 6);
     EXPECT_EQ(most_moduli(plan(Accuracy::fast)), 6);
-    EXPECT_FALSE(is_by_residues(plan(Accuracy::strict)));
+    EXPECT_EQ(plan(Accuracy::strict).arithmetic.moduli, 7);
     EXPECT_EQ(plan(Accuracy::exact).arithmetic.moduli, kMostModuli);
     Problem asked = problem(8192, 8192, 8192, Type::f32);
     asked.options.levels = 0;
@@ -119,6 +119,79 @@ TEST(device_residue_plan, is_for_words_that_allow_it) {
     asked.options.algorithm = "auto";
     asked.options.levels = kMostResidueLevels + 1;
     EXPECT_THROW(make_plan(asked, machine(), device_limits()), Error);
+}
+
+TEST(device_residue_plan, strict_products_are_certified_and_promise_what_the_library_does) {
+    for (const Type type : {Type::f32, Type::f64}) {
+        const ProductPlan balanced = make_plan(problem(8192, 8192, 8192, type), machine(), device_limits());
+        const ProductPlan plan =
+            make_plan(problem(8192, 8192, 8192, type, Accuracy::strict), machine(), device_limits());
+        ASSERT_TRUE(is_certified(plan)) << to_string(plan);
+        EXPECT_FALSE(is_certified(balanced));
+        EXPECT_FALSE(rounds_once(plan));
+        EXPECT_EQ(most_moduli(plan), plan.arithmetic.moduli + 2);
+        EXPECT_GT(plan.predicted_s, balanced.predicted_s);
+        EXPECT_LT(plan.predicted_s, 1.1 * balanced.predicted_s);
+        EXPECT_EQ(parse_plan(to_string(plan)), plan);
+        EXPECT_NO_THROW(check_plan(plan));
+        for (const ErrorPromise& promise :
+             {promised_error(plan, 1, false), promised_error(plan, plan, Accuracy::strict)}) {
+            EXPECT_EQ(promise.over, BoundOver::entries);
+            EXPECT_EQ(promise.bound, classical_promise(plan).bound);
+            EXPECT_EQ(promise.growth, 1);
+        }
+        EXPECT_EQ(expected_growth(plan, machine()), 1);
+        const ProductPlan small = make_plan(problem(512, 512, 512, type, Accuracy::strict), machine(), device_limits());
+        EXPECT_EQ(small.leaf, "cublas");
+        Problem plain = problem(8192, 8192, 8192, type, Accuracy::strict);
+        plain.options.levels = 0;
+        EXPECT_EQ(make_plan(plain, machine(), device_limits()).leaf, "cublas");
+        Problem capped = problem(8192, 8192, 8192, type, Accuracy::strict);
+        capped.options.workspace_limit_bytes = 0;
+        EXPECT_EQ(make_plan(capped, machine(), device_limits()).leaf, "cublas");
+    }
+}
+
+TEST(device_residue_plan, what_strict_cannot_certify_stays_the_librarys) {
+    Problem two = problem(3000, 2, 3000, Type::f32, Accuracy::strict);
+    two.options.leaf = kResidueLeaf;
+    EXPECT_EQ(make_plan(two, machine(), device_limits()).leaf, "cublas");
+    Problem three = problem(3000, 3, 3000, Type::f32, Accuracy::strict);
+    three.options.leaf = kResidueLeaf;
+    three.options.levels = 0;
+    const ProductPlan plan = make_plan(three, machine(), device_limits());
+    ASSERT_TRUE(is_certified(plan));
+    ProductPlan shorter = plan;
+    shorter.k = shorter.tile_k = shorter.core_k = 2;
+    shorter.workspace_bytes = device_residue_layout(shorter).bytes();
+    shorter.error_bound = error_bound(shorter);
+    EXPECT_THROW(check_plan(shorter), Error);
+    ProductPlan complex_one = make_plan(problem(8192, 8192, 8192, Type::c64), machine(), device_limits());
+    complex_one.least_evenness = kCertifiedEvenness;
+    complex_one.error_bound = error_bound(complex_one);
+    EXPECT_THROW(check_plan(complex_one), Error);
+}
+
+TEST(device_residue_plan, a_certificate_asks_less_of_longer_sums_and_of_more_moduli) {
+    for (const Type type : {Type::f32, Type::f64}) {
+        double before = 1;
+        for (const std::int64_t k : {16, 64, 1024, 16384, 200000}) {
+            Problem asked = problem(4096, k, 4096, type, Accuracy::strict);
+            asked.options.leaf = kResidueLeaf;
+            const ProductPlan plan = make_plan(asked, machine(), device_limits());
+            ASSERT_TRUE(is_certified(plan));
+            double least = certified_evenness(plan);
+            EXPECT_LT(least, before) << k;
+            before = least;
+            // The promise of the header: with R = 2^-bits sqrt(k) / evenness, (1 + R)^2 - 1 <= (k - 2) u.
+            for (int count = plan.arithmetic.moduli; count <= most_moduli(plan); ++count) {
+                const long double r = std::exp2(-static_cast<long double>(log2_of_integers(count))) *
+                                      std::sqrt(static_cast<long double>(k)) / least;
+                EXPECT_LT(r * (2 + r), static_cast<long double>(k - 2) * unit_roundoff(type)) << k << " " << count;
+                least *= kEvennessOfModulus;
+            }
+        }
+    }
 }
 
 TEST(device_residue_plan, is_refused_on_a_processor_but_for_exact) {

@@ -95,10 +95,19 @@ TEST(device_plan, kernels_with_sums_inside_that_do_not_fit_a_chip_are_not_planne
     EXPECT_THROW((void)make_plan(problem, without_fused_tiles_beyond(default_device_machine(), 99 << 10), {}), Error);
 }
 
-TEST(device_plan, strict_is_the_vendors_product) {
+TEST(device_plan, strict_is_the_vendors_product_or_certified) {
     Options options = fast_on_device();
     options.accuracy = Accuracy::strict;
-    for (const Type type : {Type::f32, Type::f64, Type::tf32, Type::bf16, Type::f16}) {
+    for (const Type type : {Type::f32, Type::f64}) {
+        const ProductPlan large = plan_device_product(16384, 16384, 16384, type, options, {});
+        EXPECT_TRUE(is_certified(large)) << to_string(large);
+        EXPECT_EQ(plan_device_product(1024, 1024, 1024, type, options, {}).leaf, "cublas") << type_name(type);
+        const ProductPlan without =
+            make_plan({16384, 16384, 16384, type, 1, options}, without_residues(), device_limits());
+        EXPECT_TRUE(without.levels.empty()) << type_name(type);
+        EXPECT_EQ(without.leaf, "cublas") << type_name(type);
+    }
+    for (const Type type : {Type::tf32, Type::bf16, Type::f16}) {
         const ProductPlan plan = plan_device_product(16384, 16384, 16384, type, options, {});
         EXPECT_TRUE(plan.levels.empty()) << type_name(type);
         EXPECT_EQ(plan.leaf, "cublas") << type_name(type);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/device_layout.hpp"
 #include "base/types.hpp"
 #include "kernels/guarded_matrix.hpp"
 #include "plan/predict/promised_error.hpp"
@@ -159,7 +160,7 @@ TEST_P(families_on_device, every_word_keeps_its_promise) {
     HEPTAD_NEEDS_DEVICE();
     const Type type = GetParam();
     const double octaves = type == Type::f16 ? 8 : 40;
-    int products = 0, scaled = 0, classical_ones = 0;
+    int products = 0, scaled = 0, classical_ones = 0, by_certificate = 0;
     for (const ProblemSize& size : {ProblemSize{256, 256, 256}, ProblemSize{129, 391, 190}, ProblemSize{33, 900, 41}}) {
         for (const Family& family : data_families(octaves)) {
             Judged judged(type, size, family);
@@ -170,6 +171,15 @@ TEST_P(families_on_device, every_word_keeps_its_promise) {
             const Options strict = options_of({"auto", -1, "auto"}, Accuracy::strict);
             const Judged::Errors plain = judged.multiply(strict);
             EXPECT_LE(plain.over_entries, promise_of(size, type, strict).bound) << family.name;
+            if (type == Type::f32 || type == Type::f64) {
+                Options residues = strict;
+                residues.leaf = kResidueLeaf;
+                const Judged::Errors certified = judged.multiply(residues);
+                const ErrorPromise promise = promise_of(size, type, residues);
+                EXPECT_EQ(promise.over, BoundOver::entries);
+                EXPECT_LE(certified.over_entries, promise.bound) << family.name;
+                by_certificate += certified.report.fell_back ? 0 : 1;
+            }
             const double classical = std::max(plain.over_entries, unit_roundoff(type));
             double worst = 0;
             for (const Way& way : kWays) {
@@ -197,6 +207,7 @@ TEST_P(families_on_device, every_word_keeps_its_promise) {
     EXPECT_GT(products, 100);
     EXPECT_GT(scaled, 0);
     EXPECT_GT(classical_ones, 0);
+    EXPECT_TRUE(by_certificate > 20 || element_bytes(type) == 2 || type == Type::tf32) << by_certificate;
 }
 
 INSTANTIATE_TEST_SUITE_P(all_floats, families_on_device,

@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/half.hpp"
 #include "base/moduli.hpp"
+#include "plan/predict/error_bound.hpp"
 #include "plan/search/device_residue_plan.hpp"
 #include "plan/search/planner.hpp"
 #include "run/dense/runner.hpp"
@@ -262,6 +263,31 @@ TEST(device_residues, the_classical_product_answers_where_the_guard_says_so) {
         std::vector<std::byte> workspace(static_cast<std::size_t>(plan.workspace_bytes));
         run_plan(plan, backend, alpha, x.a.view(), x.b.view(), 1, x.c.view(), workspace.data());
         EXPECT_TRUE(x.c.equals_byte_for_byte(expected)) << alpha;
+    }
+}
+
+TEST(device_residues, certified_plans_have_all_numbers_counted_and_a_classical_answer_beside_them) {
+    for (const bool is_safe : {true, false}) {
+        for (const Layout layout : {Layout::rows, Layout::columns}) {
+            Operands x(50, 33, 41, layout);
+            ProductPlan plan = plan_of(50, 33, 41, 17, 41);
+            plan.least_evenness = kCertifiedEvenness;
+            plan.error_bound = error_bound(plan);
+            check_plan(plan);
+            GuardedMatrix expected = x.c;
+            ReferenceBackend loops;
+            const Product product{3, x.a.view(), x.b.view(), -2, expected.view()};
+            loops.multiply({&product, 1}, "reference");
+            HostResidues backend;
+            backend.is_safe = is_safe;
+            std::vector<std::byte> workspace(static_cast<std::size_t>(plan.workspace_bytes));
+            run_plan(plan, backend, 3, x.a.view(), x.b.view(), -2, x.c.view(), workspace.data());
+            EXPECT_TRUE(x.c.equals(expected));
+            EXPECT_FALSE(backend.limits.may_scale);
+            EXPECT_EQ(backend.choice.least_evenness, certified_evenness(plan));
+            EXPECT_EQ(backend.choice.most, most_moduli(plan));
+            EXPECT_EQ(backend.limits.least_evenness, backend.choice.least_with_most());
+        }
     }
 }
 

@@ -34,6 +34,8 @@ public:
     void begin_product(void* memory, std::int64_t bytes) override { std::memset(memory, 0xee, checked_size(bytes)); }
 
     bool is_safe = true;
+    GuardLimits limits;
+    ResidueKernels::Choice choice;
     int products_of_planes = 0, conversions[2] = {};
     std::optional<ResidueKernels::Norms> norms = ResidueKernels::Norms{9, 9};
     int taken() const { return taken_; }
@@ -43,8 +45,9 @@ private:
     static double element(const ConstView& x, std::int64_t i, std::int64_t j) {
         return get_element(x.type, element_pointer(x, i, j));
     }
-    void start(const GuardLimits& limits, std::int64_t m, std::int64_t k, std::int64_t n) override {
-        EXPECT_TRUE(std::isinf(limits.a) && std::isinf(limits.product));
+    void start(const GuardLimits& asked, std::int64_t m, std::int64_t k, std::int64_t n) override {
+        EXPECT_TRUE(std::isinf(asked.a) && std::isinf(asked.product));
+        limits = asked;
         size_ = {m, k, n};
     }
     ProductExponents judge_evenness(const ConstView&, const ConstView&) override { return {}; }
@@ -56,7 +59,8 @@ private:
     }
     void finish() override {}
 
-    void measure(const ConstView& a, const ConstView& b, const Choice& choice, void* notes) override {
+    void measure(const ConstView& a, const ConstView& b, const Choice& asked, void* notes) override {
+        choice = asked;
         EXPECT_EQ(a.rows, size_.m);
         EXPECT_EQ(b.cols, size_.n);
         std::memset(notes, 0xdd, checked_size(residue_notes_bytes(a.rows, b.cols)));

@@ -2,6 +2,7 @@
 #include "base/complex_as_real.hpp"
 #include "base/error.hpp"
 #include "kernels/cuda/device/cuda_backend_state.hpp"
+#include "kernels/cuda/residue/residue_certificate.hpp"
 #include "kernels/cuda/residue/residue_views.hpp"
 
 namespace heptad::cuda {
@@ -29,14 +30,22 @@ void CudaBackend::measure(const ConstView& a, const ConstView& b, const Choice& 
                      "measure rows and columns");
     };
     // To judge takes a few small launches, one after another, beside one that reads everything.
-    const bool judges = choice.least_evenness > 0;
-    if (judges) {
+    const bool judges = choice.least_evenness > 0, is_sample = judges && state.limits.may_scale;
+    if (is_sample) {
         state.make_second_stream();
         state.in_turn(state.stream, state.second_stream);
         state.judge(a, b, state.second_stream);
     }
     measure_lines();
-    if (judges) {
+    if (judges && !is_sample) {  // where the sample has its notes there are none
+        static_assert(sizeof(CountedLines) <= kEvennessBytes);
+        check_launch(launch_residue_certificate(part_scalar(a.type), lines, parts,
+                                                reinterpret_cast<CountedLines*>(state.guard_data() + kGuardBytes),
+                                                state.words(), state.stream),
+                     "count the numbers of rows and columns");
+        return;
+    }
+    if (is_sample) {
         state.in_turn(state.second_stream, state.stream);
     }
     // Vectors that nobody judged are zeros, and so is the word that says whether they count.
