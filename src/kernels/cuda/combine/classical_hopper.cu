@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "kernels/cuda/combine/tensor_product.hpp"
 #include "kernels/cuda/device/device_code.cuh"
 #include "kernels/cuda/device/hopper_launch.cuh"
 
@@ -165,7 +166,7 @@ constexpr Element element_of() {
 }
 
 template <class Leaf, class T, class Shape>
-DeviceStatus start(const TensorLaunch& launch, EncodeTiled encode, cudaStream_t stream) {
+DeviceStatus start(const TensorProduct& launch, EncodeTiled encode, cudaStream_t stream) {
     using Operands = typename Leaf::Operands;
     int device = 0, clusters = 0;
     cudaError_t status = cudaGetDevice(&device);
@@ -211,7 +212,7 @@ DeviceStatus start(const TensorLaunch& launch, EncodeTiled encode, cudaStream_t 
 }
 
 template <class Leaf, class T>
-DeviceStatus start_shape(const TensorLaunch& launch, EncodeTiled encode, cudaStream_t stream) {
+DeviceStatus start_shape(const TensorProduct& launch, EncodeTiled encode, cudaStream_t stream) {
     const char* const which = std::getenv("ANSWER_SHAPE");
     const char shape = which == nullptr ? '1' : which[0];
     if constexpr (std::is_same_v<T, __nv_bfloat16>) {
@@ -226,7 +227,7 @@ DeviceStatus start_shape(const TensorLaunch& launch, EncodeTiled encode, cudaStr
 }
 
 template <class T>
-DeviceStatus start(const TensorLaunch& launch, EncodeTiled encode, cudaStream_t stream) {
+DeviceStatus start(const TensorProduct& launch, EncodeTiled encode, cudaStream_t stream) {
     const bool a_across = launch.a.col_stride != 1, b_across = launch.b.col_stride != 1;
     if constexpr (sizeof(T) == 2) {
         if (a_across) {
@@ -269,7 +270,7 @@ DeviceStatus find_tensor_product(bool& available) {
     return status;
 }
 
-DeviceStatus launch_tensor_product(const TensorLaunch& launch, StreamHandle stream) {
+DeviceStatus launch_tensor_product(const TensorProduct& launch, StreamHandle stream) {
     auto* const queue = static_cast<cudaStream_t>(stream);
     if (launch.c.rows == 0 || launch.c.cols == 0) {
         return 0;

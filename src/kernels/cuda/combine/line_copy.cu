@@ -2,6 +2,7 @@
 // fill what is there more of. Run only if a guard says so.
 #include <algorithm>
 
+#include "kernels/cuda/combine/tensor_product.hpp"
 #include "kernels/cuda/device/device_code.cuh"
 
 namespace heptad::cuda {

@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 
+#include "kernels/cuda/combine/tensor_product.hpp"
 #include "kernels/cuda/device/copied_lines.hpp"
 #include "kernels/cuda/device/cuda_backend_state.hpp"
 #include "kernels/cuda/fused/fused_product.hpp"
@@ -107,10 +108,11 @@ bool CudaBackend::State::answer_by_tensor_cores(const Product& product, const Gu
         {a, b, c, copies(a), copies(b), along_k, boundary, boundary,
          type == Type::tf32 ? Scalar::rounded_to_tf32 : scalar_type(type)},
         unsafe, free, stream, [&](const ConstView& left, const ConstView& right, const View& to) {
-            check_launch(launch_tensor_product({scalar_type(type), product.alpha, device_matrix(left),
-                                                device_matrix(right), product.beta, device_matrix(to), unsafe},
-                                               stream),
-                         "start the classical product");
+            check_launch(
+                launch_tensor_product(TensorProduct{scalar_type(type), product.alpha, device_matrix(left),
+                                                    device_matrix(right), product.beta, device_matrix(to), unsafe},
+                                      stream),
+                "start the classical product");
         });
 }
 
