@@ -180,12 +180,13 @@ __device__ __forceinline__ void run(const CUtensorMap& map_a, const CUtensorMap&
                     barrier_expect(ready, Shape::stage_bytes);
                     const std::uint32_t to_a = ring_start + static_cast<std::uint32_t>(ring.stage * Shape::stage_bytes);
                     const std::uint32_t to_b = to_a + Shape::a_bytes;
-                    fetch_lines<Operands::a_across, Shape::fetched_rows, (Shape::across > 1)>(
-                        map_a, ready, to_a + rank_across * (Shape::a_bytes / Shape::across), step * Operands::step, row,
-                        block, mask_a);
-                    fetch_lines<Operands::b_across, Shape::fetched_cols, (Shape::down > 1)>(
-                        map_b, ready, to_b + rank_down * (Shape::b_bytes / Shape::down), step * Operands::step, col,
-                        block, mask_b);
+                    constexpr bool kSharesA = Shape::across > 1, kSharesB = Shape::down > 1;
+                    fetch_lines<Operands::a_across, Shape::fetched_rows, kSharesA>(
+                        map_a, ready, kSharesA ? to_a + rank_across * (Shape::a_bytes / Shape::across) : to_a,
+                        step * Operands::step, row, block, mask_a);
+                    fetch_lines<Operands::b_across, Shape::fetched_cols, kSharesB>(
+                        map_b, ready, kSharesB ? to_b + rank_down * (Shape::b_bytes / Shape::down) : to_b,
+                        step * Operands::step, col, block, mask_b);
                 }
             }
         }
