@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <span>
+#include <vector>
 
 #include "base/types.hpp"
 #include "kernels/cuda/device/cuda_backend.hpp"
@@ -53,12 +56,18 @@ void expect_right(const Case& what) {
     b.fill_random(random, 3);
     c.fill(what.beta == 0 ? std::numeric_limits<double>::quiet_NaN() : 2);
     GuardedMatrix expected = c;
+    std::vector<int> row(static_cast<std::size_t>(k)), columns;
+    for (std::int64_t j = 0; j < n; ++j) {
+        for (std::int64_t p = 0; p < k; ++p) {
+            columns.push_back(static_cast<int>(b.get(p, j)));
+        }
+    }
     for (std::int64_t i = 0; i < m; ++i) {
+        for (std::int64_t p = 0; p < k; ++p) {
+            row[static_cast<std::size_t>(p)] = static_cast<int>(a.get(i, p));
+        }
         for (std::int64_t j = 0; j < n; ++j) {
-            double sum = 0;
-            for (std::int64_t p = 0; p < k; ++p) {
-                sum += a.get(i, p) * b.get(p, j);
-            }
+            const int sum = std::inner_product(row.begin(), row.end(), columns.begin() + j * k, 0);
             expected.set(i, j, what.alpha * sum + (what.beta == 0 ? 0 : what.beta * 2));
         }
     }
@@ -71,10 +80,12 @@ void expect_right(const Case& what) {
 TEST(guarded_answer, is_exact_on_integers_for_every_type_and_layout) {
     HEPTAD_NEEDS_DEVICE();
     constexpr std::int64_t kMuch = 16 << 20;
-    for (const Type type : {Type::bf16, Type::f16, Type::tf32}) {
+    for (const Type type : {Type::bf16, Type::f16, Type::tf32, Type::f32, Type::f64}) {
         for (const Layout a : all_layouts) {
             for (const Layout b : all_layouts) {
                 expect_right({type, type, {300, 136, 413}, a, b, Layout::rows, 1, 0, kMuch});
+                expect_right({type, type, {304, 131, 416}, a, b, Layout::rows_padded, 1, 0, kMuch});
+                expect_right({type, type, {296, 128, 520}, a, b, Layout::columns, 1, 0, kMuch});
             }
         }
         for (const Layout c : all_layouts) {
@@ -86,13 +97,13 @@ TEST(guarded_answer, is_exact_on_integers_for_every_type_and_layout) {
 
 TEST(guarded_answer, is_exact_for_odd_thin_and_larger_sizes) {
     HEPTAD_NEEDS_DEVICE();
-    for (const Type type : {Type::bf16, Type::f16, Type::tf32}) {
+    for (const Type type : {Type::bf16, Type::f16, Type::tf32, Type::f32, Type::f64}) {
         for (const Size& size : {Size{1, 1, 1}, Size{1, 7, 3}, Size{5, 1030, 2}, Size{513, 64, 1}, Size{2, 3, 900},
                                  Size{1100, 520, 777}, Size{256, 2048, 384}, Size{3072, 65, 1537}}) {
             for (const double beta : {0.0, 1.0}) {
                 expect_right({type, type, size, Layout::rows, Layout::rows, Layout::rows, 1, beta, 64 << 20});
             }
-            if (type != Type::tf32) {
+            if (type == Type::bf16 || type == Type::f16) {
                 expect_right({type, Type::f32, size, Layout::columns, Layout::rows, Layout::rows, 1, 0, 64 << 20});
                 expect_right({type, Type::f32, size, Layout::rows, Layout::columns, Layout::columns, 1, 2, 64 << 20});
             }
@@ -102,7 +113,7 @@ TEST(guarded_answer, is_exact_for_odd_thin_and_larger_sizes) {
 
 TEST(guarded_answer, is_made_in_parts_where_room_is_little_and_without_copies_where_there_is_none) {
     HEPTAD_NEEDS_DEVICE();
-    for (const Type type : {Type::bf16, Type::tf32}) {
+    for (const Type type : {Type::bf16, Type::tf32, Type::f32, Type::f64}) {
         const std::int64_t line_bytes = 80 * static_cast<std::int64_t>(element_bytes(type));
         for (const std::int64_t lines : {0, 700, 768, 1600, 2400, 3100, 5000}) {
             expect_right(
@@ -125,6 +136,49 @@ TEST(guarded_answer, leaves_c_alone_where_the_sums_can_be_trusted) {
         const GuardedMatrix before = c;
         answer(what, kAllIsSafe, a, b, c);
         EXPECT_TRUE(c.equals_byte_for_byte(before)) << type_name(type);
+    }
+}
+
+/// Read by the copy engine, or copied by a kernel: to nearest either way, and what is finite stays so.
+TEST(guarded_answer, operands_of_tf32_are_rounded_to_nearest) {
+    HEPTAD_NEEDS_DEVICE();
+    const float largest = std::numeric_limits<float>::max();
+    const double given[] = {1 + 0x1p-12, 1 + 0x1.8p-11, -1 - 0x1p-12, -1 - 0x1.8p-11, 0x1.fffp-3, 0.5 * largest, 3};
+    const double expected[] = {1, 1 + 0x1p-10, -1, -1 - 0x1p-10, 0.25, 0x1p127, 3};
+    constexpr std::int64_t kCount = std::size(given);
+    for (const bool of_a : {true, false}) {
+        for (const Layout layout : {Layout::rows, Layout::columns}) {
+            const Case what{Type::tf32, Type::tf32, {64, 32, 96}, layout, layout, Layout::rows, 1, 0, 1 << 20};
+            GuardedMatrix a(Type::tf32, 64, 32, layout), b(Type::tf32, 32, 96, layout), c(Type::tf32, 64, 96, what.c);
+            a.fill(0);
+            b.fill(0);
+            for (std::int64_t i = 0; i < kCount; ++i) {
+                (of_a ? a : b).set(i, i, given[i]);
+                (of_a ? b : a).set(i, i, 1);
+            }
+            answer(what, kNothingIsSafe, a, b, c);
+            for (std::int64_t i = 0; i < kCount; ++i) {
+                EXPECT_EQ(c.get(i, i), expected[i]) << (of_a ? "a " : "b ") << static_cast<int>(layout);
+            }
+        }
+    }
+}
+
+TEST(guarded_answer, the_largest_f32_stays_finite_in_tf32) {
+    HEPTAD_NEEDS_DEVICE();
+    const double largest = std::numeric_limits<float>::max();
+    for (const Layout layout : {Layout::rows, Layout::columns}) {
+        const Case what{Type::tf32, Type::tf32, {64, 32, 96}, layout, layout, Layout::rows, 1, 0, 1 << 20};
+        GuardedMatrix a(Type::tf32, 64, 32, layout), b(Type::tf32, 32, 96, layout), c(Type::tf32, 64, 96, what.c);
+        a.fill(0);
+        b.fill(0);
+        a.set(0, 0, largest);
+        b.set(0, 0, 0.25);
+        a.set(1, 1, 0.25);
+        b.set(1, 1, -largest);
+        answer(what, kNothingIsSafe, a, b, c);
+        EXPECT_NEAR(c.get(0, 0), 0.25 * largest, 0x1p-10 * largest) << static_cast<int>(layout);
+        EXPECT_NEAR(c.get(1, 1), -0.25 * largest, 0x1p-10 * largest) << static_cast<int>(layout);
     }
 }
 

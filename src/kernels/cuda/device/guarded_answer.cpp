@@ -1,9 +1,11 @@
 // The classical product in the place of one whose sums cannot be trusted: kernels of ours that ask a guard first,
 // because nobody on the host knows yet whether they are needed.
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <optional>
 
+#include "kernels/cuda/combine/tensor_product.hpp"
 #include "kernels/cuda/device/copied_lines.hpp"
 #include "kernels/cuda/device/cuda_backend_state.hpp"
 #include "kernels/cuda/fused/fused_product.hpp"
@@ -13,12 +15,68 @@ namespace {
 
 constexpr std::int64_t kBoundary_bytes = 16;
 
-/// Can the copy engine read these rows as they lie?
-bool lies_along_k(const ConstView& rows) {
+/// Entries side by side, in lines that begin and end on boundaries.
+bool lies_in_rows(const ConstView& rows) {
     const auto element = static_cast<std::int64_t>(element_bytes(rows.type));
     return rows.col_stride == 1 && rows.cols * element % kBoundary_bytes == 0 &&
            rows.row_stride * element % kBoundary_bytes == 0 && rows.row_stride >= rows.cols &&
            reinterpret_cast<std::uintptr_t>(rows.data) % kBoundary_bytes == 0;
+}
+bool lies_in_lines(const ConstView& matrix) {
+    return lies_in_rows(matrix) || lies_in_rows(transposed(matrix));
+}
+
+/// A product of `a` with the columns of B, the rows of `b`, which goes through copies where those do not lie as a
+/// kernel wants them. Copies are filled up with zeros to multiples of so many lines and of so much of k.
+struct CopiedProduct {
+    ConstView a, b;
+    View c;
+    bool copies_a, copies_b, along_k;  // otherwise copies lie as their originals do
+    std::int64_t multiple_of_lines, multiple_of_k;
+    Scalar scalar;
+};
+
+/// multiply(a, b, c) for parts that fit into `free`. False: it is too small.
+template <class Multiply>
+bool multiply_in_parts(const CopiedProduct& product, const Guard& guard, std::span<std::byte> free, cudaStream_t stream,
+                       Multiply&& multiply) {
+    const ConstView &a = product.a, &b = product.b;
+    const std::int64_t k = a.cols, whole_k = round_up(std::max<std::int64_t>(k, 1), product.multiple_of_k);
+    const std::int64_t line_bytes = whole_k * static_cast<std::int64_t>(element_bytes(a.type));
+    const auto whole_lines = [&](const ConstView& rows) { return round_up(rows.rows, product.multiple_of_lines); };
+    const std::optional<LinesAtOnce> some =
+        lines_at_once({whole_lines(a), product.copies_a}, {whole_lines(b), product.copies_b}, line_bytes,
+                      static_cast<std::int64_t>(free.size()));
+    if (!some) {
+        return false;
+    }
+    const auto taken = [&](const ConstView& rows, bool copies, std::byte* to) {
+        if (!copies) {
+            return rows;
+        }
+        const std::int64_t lines = whole_lines(rows);
+        const bool across = !product.along_k && rows.row_stride == 1 && rows.col_stride != 1;
+        const View copy =
+            across ? View{to, rows.type, whole_k, lines, lines, 1} : View{to, rows.type, lines, whole_k, whole_k, 1};
+        check_launch(launch_line_copy(product.scalar, device_matrix(across ? transposed(rows) : rows),
+                                      device_matrix(copy), guard, stream),
+                     "copy rows or columns");
+        return ConstView(across ? transposed(copy) : copy);
+    };
+    std::byte* const memory_b = free.data() + (product.copies_a ? some->a * line_bytes : 0);
+    ConstView right;
+    for (std::int64_t row = 0; row < a.rows; row += some->a) {
+        const std::int64_t rows = std::min(some->a, a.rows - row);
+        const ConstView left = taken(block(a, row, 0, rows, k), product.copies_a, free.data());
+        for (std::int64_t col = 0; col < b.rows; col += some->b) {
+            const std::int64_t cols = std::min(some->b, b.rows - col);
+            if (row == 0 || some->b < b.rows) {
+                right = taken(block(b, col, 0, cols, k), product.copies_b, memory_b);
+            }
+            multiply(left, right, block(product.c, row, col, rows, cols));
+        }
+    }
+    return true;
 }
 
 }  // namespace
@@ -33,7 +91,7 @@ bool CudaBackend::State::answer_by_tensor_cores(const Product& product, const Gu
     // C by columns is its transpose by rows.
     const bool by_columns = product.c.row_stride == 1 && product.c.col_stride != 1;
     const View c = by_columns ? transposed(product.c) : product.c;
-    if (!is_short || c.type != type || c.col_stride != 1 ||
+    if (!is_short || c.type != type || c.col_stride != 1 || k == 0 ||
         std::max({m, n, k * element}) > kMostBytes - kBoundary_bytes) {
         return false;
     }
@@ -44,44 +102,23 @@ bool CudaBackend::State::answer_by_tensor_cores(const Product& product, const Gu
     }
     const ConstView a = by_columns ? transposed(product.b) : product.a;
     const ConstView b = by_columns ? product.a : transposed(product.b);  // the columns of B as rows
-    // What tensor cores would cut off of an f32 is rounded first.
-    const bool copies_a = type == Type::tf32 || !lies_along_k(a), copies_b = type == Type::tf32 || !lies_along_k(b);
-    const std::int64_t distance = round_up(k * element, kBoundary_bytes) / element;
-    const std::optional<LinesAtOnce> some = lines_at_once({a.rows, copies_a}, {b.rows, copies_b}, distance * element,
-                                                          static_cast<std::int64_t>(free.size()));
-    if (!some) {
-        return false;
-    }
-    const Scalar scalar = scalar_type(type);
-    const auto lines_of = [&](const ConstView& rows, bool copies, std::byte* to) {
-        if (!copies) {
-            return LinesAlongK{const_cast<void*>(rows.data), rows.rows, k, rows.row_stride};
-        }
-        const LinesAlongK lines{to, rows.rows, k, distance};
-        check_launch(launch_line_copy(scalar, device_matrix(rows), lines, unsafe, stream), "copy rows or columns");
-        return lines;
-    };
-    std::byte* const memory_b = free.data() + (copies_a ? some->a * distance * element : 0);
-    LinesAlongK right;
-    for (std::int64_t row = 0; row < a.rows; row += some->a) {
-        const std::int64_t rows = std::min(some->a, a.rows - row);
-        const LinesAlongK left = lines_of(block(a, row, 0, rows, k), copies_a, free.data());
-        for (std::int64_t col = 0; col < b.rows; col += some->b) {
-            const std::int64_t cols = std::min(some->b, b.rows - col);
-            if (row == 0 || some->b < b.rows) {
-                right = lines_of(block(b, col, 0, cols, k), copies_b, memory_b);
-            }
-            check_launch(launch_tensor_product({scalar, product.alpha, left, right, product.beta,
-                                                device_matrix(block(c, row, col, rows, cols)), unsafe},
-                                               stream),
-                         "start the classical product");
-        }
-    }
-    return true;
+    const bool along_k = type == Type::tf32 || std::getenv("ANSWER_ALONG") != nullptr;                             // only 16 bits are read across it
+    const auto copies = [&](const ConstView& rows) { return along_k ? !lies_in_rows(rows) : !lies_in_lines(rows); };
+    const std::int64_t boundary = kBoundary_bytes / element;
+    return multiply_in_parts(
+        {a, b, c, copies(a), copies(b), along_k, boundary, boundary,
+         type == Type::tf32 ? Scalar::rounded_to_tf32 : scalar_type(type)},
+        unsafe, free, stream, [&](const ConstView& left, const ConstView& right, const View& to) {
+            check_launch(
+                launch_tensor_product(TensorProduct{scalar_type(type), product.alpha, device_matrix(left),
+                                                    device_matrix(right), product.beta, device_matrix(to), unsafe},
+                                      stream),
+                "start the classical product");
+        });
 }
 
 /// Of f32 and f64 the fused kernels, without sums inside, are the fastest ones that ask a guard first: those of f64 run
-/// on tensor cores.
+/// on tensor cores. What does not lie in lines is copied first, so that it can be read 16 bytes at a time.
 void CudaBackend::State::answer(const Product& product, const Guard& unsafe, std::span<std::byte> free) const {
     if (is_complex(product.a.type)) {
         multiply_parts(product, unsafe);
@@ -90,14 +127,26 @@ void CudaBackend::State::answer(const Product& product, const Guard& unsafe, std
     if (answer_by_tensor_cores(product, unsafe, free)) {
         return;
     }
+    constexpr std::int64_t kMultipleOfLines = 128, kMultipleOfK = 16;  // whole tiles, made of whole slabs
     const Type type = product.a.type;
     const std::int64_t m = product.c.rows, k = product.a.cols, n = product.c.cols;
-    if (product.c.type != type || std::max({m, k, n}) > kMostFusedSide || !fused_available(type, 1, 1, 1)) {
+    if (product.c.type != type || std::max({m, k, n}) > kMostFusedSide - kMultipleOfLines ||
+        !fused_available(type, 1, 1, 1)) {
         multiply_classical(product, unsafe);
         return;
     }
-    const FusedProduct one{m, k, n, {{product.a, 1}}, {{product.b, 1}}, {{product.c, product.alpha, product.beta}}};
-    launch_fused(stream, nullptr, type, {&one, 1}, FusedOrder::serial, FusedTile::automatic, {unsafe, nullptr}, {});
+    const auto multiply = [&](const ConstView& a, const ConstView& b, const View& c) {
+        const FusedProduct one{
+            a.rows, a.cols, b.rows, {{a, 1}}, {{transposed(b), 1}}, {{c, product.alpha, product.beta}}};
+        launch_fused(stream, nullptr, type, {&one, 1}, FusedOrder::serial, FusedTile::automatic, {unsafe, nullptr}, {});
+    };
+    const ConstView &a = product.a, b = transposed(product.b);
+    const bool lies_well = lies_in_lines(a) && lies_in_lines(b) && (type == Type::f64 || k % kMultipleOfK == 0);
+    if (lies_well ||
+        !multiply_in_parts({a, b, product.c, true, true, false, kMultipleOfLines, kMultipleOfK, scalar_type(type)},
+                           unsafe, free, stream, multiply)) {
+        multiply(a, b, product.c);
+    }
 }
 
 }  // namespace heptad::cuda

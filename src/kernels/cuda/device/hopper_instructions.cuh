@@ -61,10 +61,29 @@ __device__ __forceinline__ void fetch(const CUtensorMap& map, std::uint32_t barr
         : "memory");
 }
 
-/// How the tensor cores find rows of 128 bytes, swizzled, eight of them to 1024 bytes.
+/// Four 8 x 8 matrices of 16 bits, as products lie in registers; a lane says where one row of one of them goes.
+__device__ __forceinline__ void store_matrices(std::uint32_t to, std::uint32_t first, std::uint32_t second,
+                                               std::uint32_t third, std::uint32_t fourth) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(first), "r"(second),
+                 "r"(third), "r"(fourth)
+                 : "memory");
+}
+__device__ __forceinline__ uint4 load_piece(std::uint32_t from) {
+    uint4 piece;
+    asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(piece.x), "=r"(piece.y), "=r"(piece.z), "=r"(piece.w)
+                 : "r"(from)
+                 : "memory");
+    return piece;
+}
+
+/// How the tensor cores find rows of 128 bytes, swizzled, eight of them to 1024 bytes. Across k they are lines of 64
+/// elements of 16 bits along m or n, eight of k to 1024 bytes, and the next 64 elements lie behind 64 such lines.
+template <bool across = false>
 __device__ __forceinline__ std::uint64_t matrix_descriptor(std::uint32_t address) {
     constexpr std::uint64_t kSwizzle128 = std::uint64_t{1} << 62, kEightRows = std::uint64_t{1024 >> 4} << 32;
-    return kSwizzle128 | kEightRows | std::uint64_t{1} << 16 | ((address & 0x3ffffU) >> 4);
+    constexpr std::uint64_t kNextElements = std::uint64_t{across ? 64 * 128 >> 4 : 1} << 16;
+    return kSwizzle128 | kEightRows | kNextElements | ((address & 0x3ffffU) >> 4);
 }
 
 /// d (+)= products of 64 rows with twice as many columns as d has words, over 32 bytes of k. They are not there before
@@ -87,8 +106,13 @@ __device__ __forceinline__ std::uint64_t matrix_descriptor(std::uint32_t address
     kept(d[at + 4]), kept(d[at + 5]), kept(d[at + 6]), kept(d[at + 7])
 #define HEPTAD_SUMS_32(kept, at) \
     HEPTAD_SUMS_8(kept, at), HEPTAD_SUMS_8(kept, at + 8), HEPTAD_SUMS_8(kept, at + 16), HEPTAD_SUMS_8(kept, at + 24)
-#define HEPTAD_PRODUCT(function, Sum, count, instruction, rest, words, operands, adds_operand, ...) \
-    __device__ __forceinline__ void function(Sum (&d)[count], std::uint64_t a, std::uint64_t b, int adds) { \
+/// Floats take factors of 1 or -1 behind their operands, and those of 16 bits which of them lie across k (`across`).
+#define HEPTAD_HEAD_plain
+#define HEPTAD_HEAD_across template <class Operands>
+#define HEPTAD_CONSTANTS_plain
+#define HEPTAD_CONSTANTS_across , "n"(Operands::a_across ? 1 : 0), "n"(Operands::b_across ? 1 : 0)
+#define HEPTAD_PRODUCT(kind, function, Sum, count, instruction, rest, words, operands, adds_operand, ...) \
+    HEPTAD_HEAD_##kind __device__ __forceinline__ void function(Sum (&d)[count], std::uint64_t a, std::uint64_t b, int adds) { \
         asm volatile( \
             "{\n" \
             ".reg .pred p;\n" \
@@ -96,24 +120,30 @@ __device__ __forceinline__ std::uint64_t matrix_descriptor(std::uint32_t address
             instruction " {" words "}, " operands ", p" rest ";\n" \
             "}\n" \
             : __VA_ARGS__ \
-            : "l"(a), "l"(b), "r"(adds)); \
+            : "l"(a), "l"(b), "r"(adds) HEPTAD_CONSTANTS_##kind); \
     }
 #define HEPTAD_PRODUCT_32(function, instruction) \
-    HEPTAD_PRODUCT(function, int, 32, instruction, "", HEPTAD_WORDS_0, "%32, %33", "%34", HEPTAD_SUMS_32("+r", 0))
+    HEPTAD_PRODUCT(plain, function, int, 32, instruction, "", HEPTAD_WORDS_0, "%32, %33", "%34", HEPTAD_SUMS_32("+r", 0))
 #define HEPTAD_PRODUCT_64(function, instruction) \
-    HEPTAD_PRODUCT(function, int, 64, instruction, "", HEPTAD_WORDS_0 ", " HEPTAD_WORDS_32, "%64, %65", "%66", \
+    HEPTAD_PRODUCT(plain, function, int, 64, instruction, "", HEPTAD_WORDS_0 ", " HEPTAD_WORDS_32, "%64, %65", "%66", \
                    HEPTAD_SUMS_32("+r", 0), HEPTAD_SUMS_32("+r", 32))
 #define HEPTAD_PRODUCT_96(function, instruction) \
-    HEPTAD_PRODUCT(function, int, 96, instruction, "", HEPTAD_WORDS_0 ", " HEPTAD_WORDS_32 ", " HEPTAD_WORDS_64, "%96, %97", \
+    HEPTAD_PRODUCT(plain, function, int, 96, instruction, "", HEPTAD_WORDS_0 ", " HEPTAD_WORDS_32 ", " HEPTAD_WORDS_64, "%96, %97", \
                    "%98", HEPTAD_SUMS_32("+r", 0), HEPTAD_SUMS_32("+r", 32), HEPTAD_SUMS_32("+r", 64))
 #define HEPTAD_PRODUCT_128(function, instruction) \
-    HEPTAD_PRODUCT(function, int, 128, instruction, "", \
+    HEPTAD_PRODUCT(plain, function, int, 128, instruction, "", \
                    HEPTAD_WORDS_0 ", " HEPTAD_WORDS_32 ", " HEPTAD_WORDS_64 ", " HEPTAD_WORDS_96, "%128, %129", "%130", \
                    HEPTAD_SUMS_32("+r", 0), HEPTAD_SUMS_32("+r", 32), HEPTAD_SUMS_32("+r", 64), HEPTAD_SUMS_32("+r", 96))
-/// Floats take factors of 1 or -1 behind their operands, and those of 16 bits which of them lie the other way.
-#define HEPTAD_FLOAT_PRODUCT_96(function, instruction, rest) \
-    HEPTAD_PRODUCT(function, float, 96, instruction, rest, HEPTAD_WORDS_0 ", " HEPTAD_WORDS_32 ", " HEPTAD_WORDS_64, \
+#define HEPTAD_FLOAT_PRODUCT_64(kind, function, instruction, rest) \
+    HEPTAD_PRODUCT(kind, function, float, 64, instruction, rest, HEPTAD_WORDS_0 ", " HEPTAD_WORDS_32, "%64, %65", "%66", \
+                   HEPTAD_SUMS_32("+f", 0), HEPTAD_SUMS_32("+f", 32))
+#define HEPTAD_FLOAT_PRODUCT_96(kind, function, instruction, rest) \
+    HEPTAD_PRODUCT(kind, function, float, 96, instruction, rest, HEPTAD_WORDS_0 ", " HEPTAD_WORDS_32 ", " HEPTAD_WORDS_64, \
                    "%96, %97", "%98", HEPTAD_SUMS_32("+f", 0), HEPTAD_SUMS_32("+f", 32), HEPTAD_SUMS_32("+f", 64))
+#define HEPTAD_FLOAT_PRODUCT_128(kind, function, instruction, rest) \
+    HEPTAD_PRODUCT(kind, function, float, 128, instruction, rest, \
+                   HEPTAD_WORDS_0 ", " HEPTAD_WORDS_32 ", " HEPTAD_WORDS_64 ", " HEPTAD_WORDS_96, "%128, %129", "%130", \
+                   HEPTAD_SUMS_32("+f", 0), HEPTAD_SUMS_32("+f", 32), HEPTAD_SUMS_32("+f", 64), HEPTAD_SUMS_32("+f", 96))
 // clang-format on
 /// Counts of common ones.
 HEPTAD_PRODUCT_128(multiply_bits, "wgmma.mma_async.sync.aligned.m64n256k256.s32.b1.b1.and.popc")
@@ -124,15 +154,32 @@ HEPTAD_PRODUCT_96(multiply_bytes, "wgmma.mma_async.sync.aligned.m64n192k32.s32.s
 HEPTAD_PRODUCT_64(multiply_bytes, "wgmma.mma_async.sync.aligned.m64n128k32.s32.s8.s8")
 HEPTAD_PRODUCT_32(multiply_bytes, "wgmma.mma_async.sync.aligned.m64n64k32.s32.s8.s8")
 /// Floats, added in f32. Of tf32 the upper 19 bits of an f32 are taken.
-HEPTAD_FLOAT_PRODUCT_96(multiply_bf16, "wgmma.mma_async.sync.aligned.m64n192k16.f32.bf16.bf16", ", 1, 1, 0, 0")
-HEPTAD_FLOAT_PRODUCT_96(multiply_f16, "wgmma.mma_async.sync.aligned.m64n192k16.f32.f16.f16", ", 1, 1, 0, 0")
-HEPTAD_FLOAT_PRODUCT_96(multiply_tf32, "wgmma.mma_async.sync.aligned.m64n192k8.f32.tf32.tf32", ", 1, 1")
+HEPTAD_FLOAT_PRODUCT_128(across, multiply_bf16, "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16",
+                         ", 1, 1, %131, %132")
+HEPTAD_FLOAT_PRODUCT_128(across, multiply_f16, "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16",
+                         ", 1, 1, %131, %132")
+HEPTAD_FLOAT_PRODUCT_128(plain, multiply_tf32, "wgmma.mma_async.sync.aligned.m64n256k8.f32.tf32.tf32", ", 1, 1")
+HEPTAD_FLOAT_PRODUCT_96(across, multiply_bf16, "wgmma.mma_async.sync.aligned.m64n192k16.f32.bf16.bf16",
+                        ", 1, 1, %99, %100")
+HEPTAD_FLOAT_PRODUCT_96(across, multiply_f16, "wgmma.mma_async.sync.aligned.m64n192k16.f32.f16.f16",
+                        ", 1, 1, %99, %100")
+HEPTAD_FLOAT_PRODUCT_96(plain, multiply_tf32, "wgmma.mma_async.sync.aligned.m64n192k8.f32.tf32.tf32", ", 1, 1")
+HEPTAD_FLOAT_PRODUCT_64(across, multiply_bf16, "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16",
+                        ", 1, 1, %67, %68")
+HEPTAD_FLOAT_PRODUCT_64(across, multiply_f16, "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16", ", 1, 1, %67, %68")
+HEPTAD_FLOAT_PRODUCT_64(plain, multiply_tf32, "wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32", ", 1, 1")
+#undef HEPTAD_FLOAT_PRODUCT_128
 #undef HEPTAD_FLOAT_PRODUCT_96
+#undef HEPTAD_FLOAT_PRODUCT_64
 #undef HEPTAD_PRODUCT_128
 #undef HEPTAD_PRODUCT_96
 #undef HEPTAD_PRODUCT_64
 #undef HEPTAD_PRODUCT_32
 #undef HEPTAD_PRODUCT
+#undef HEPTAD_CONSTANTS_across
+#undef HEPTAD_CONSTANTS_plain
+#undef HEPTAD_HEAD_across
+#undef HEPTAD_HEAD_plain
 #undef HEPTAD_SUMS_32
 #undef HEPTAD_SUMS_8
 #undef HEPTAD_WORDS_96

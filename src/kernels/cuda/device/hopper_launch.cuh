@@ -28,18 +28,26 @@ struct ByteBlocks {
     std::int64_t line_distance, block_distance;  // in bytes, multiples of 16; the latter counts where there are several
 };
 
+/// What coordinates count; f32 is rounded to tf32 on its way.
+struct Element {
+    CUtensorMapDataType type = CU_TENSOR_MAP_DATA_TYPE_UINT8;
+    int bytes = 1;
+};
+
 /// Boxes of 128 bytes by `box_lines` lines; what lies outside of a block is fetched as zeros.
-inline cudaError_t describe(EncodeTiled encode, const ByteBlocks& from, int box_lines, CUtensorMap& map) {
+inline cudaError_t describe(EncodeTiled encode, const ByteBlocks& from, int box_lines, CUtensorMap& map,
+                            const Element& element = {}) {
     const auto line_distance = static_cast<cuuint64_t>(from.line_distance);
     const auto block_distance = from.blocks > 1 ? static_cast<cuuint64_t>(from.block_distance)
                                                 : line_distance * static_cast<cuuint64_t>(from.lines);
-    const cuuint64_t size[3] = {static_cast<cuuint64_t>(from.line_bytes), static_cast<cuuint64_t>(from.lines),
-                                static_cast<cuuint64_t>(from.blocks)};
+    const cuuint64_t size[3] = {static_cast<cuuint64_t>(from.line_bytes / element.bytes),
+                                static_cast<cuuint64_t>(from.lines), static_cast<cuuint64_t>(from.blocks)};
     const cuuint64_t strides[2] = {line_distance, block_distance};
-    const cuuint32_t box[3] = {kStepBytes, static_cast<cuuint32_t>(box_lines), 1};
+    const cuuint32_t box[3] = {static_cast<cuuint32_t>(kStepBytes / element.bytes), static_cast<cuuint32_t>(box_lines),
+                               1};
     const cuuint32_t steps[3] = {1, 1, 1};
-    const CUresult status = encode(&map, CU_TENSOR_MAP_DATA_TYPE_UINT8, 3, const_cast<void*>(from.data), size, strides,
-                                   box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+    const CUresult status = encode(&map, element.type, 3, const_cast<void*>(from.data), size, strides, box, steps,
+                                   CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
                                    CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     return status == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
 }

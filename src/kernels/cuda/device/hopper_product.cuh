@@ -13,6 +13,7 @@
 //   has_narrow_tiles    whether tiles of fewer columns follow: narrow_cols(args) of 0, 64 or 128 to a block,
 //                       narrow_count(args), narrow_tile(args, index)
 //   Sum                 of what d is, where that is not int
+//   Operands            how they lie, where those are not bytes along k (BytesAlongK)
 #pragma once
 
 #include <cuda.h>
@@ -64,6 +65,24 @@ struct SumsOf<Leaf> {
     using type = typename Leaf::Sum;
 };
 
+/// Operands of 16 bits may lie across k, that is along m or n: then 64 elements of those to a line of 128 bytes, 64
+/// lines of k one below the other.
+struct BytesAlongK {
+    static constexpr bool a_across = false, b_across = false;
+    static constexpr int step = kStepBytes;  // of k, in elements
+};
+template <class Leaf>
+struct OperandsOf {
+    using type = BytesAlongK;
+};
+template <class Leaf>
+requires requires {
+    typename Leaf::Operands;
+}
+struct OperandsOf<Leaf> {
+    using type = typename Leaf::Operands;
+};
+
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
 /// The places of a ring and how often it went round.
@@ -78,9 +97,27 @@ struct Ring {
     }
 };
 
+/// Lines of one stage of an operand, from `line` on, for the blocks in the mask where they are `shared`.
+template <bool across, int lines, bool shared>
+__device__ __forceinline__ void fetch_lines(const CUtensorMap& map, std::uint32_t barrier, std::uint32_t to, int k,
+                                            int line, int block, std::uint16_t mask) {
+    constexpr int kLines = across ? 64 : lines;  // at a time
+#pragma unroll
+    for (int i = 0; i < lines; i += kLines) {
+        const int x = across ? line + i : k, y = across ? k : line;
+        const std::uint32_t at = to + static_cast<std::uint32_t>(i * kStepBytes);
+        if constexpr (shared) {
+            fetch(map, barrier, at, x, y, block, mask);
+        } else {
+            fetch(map, barrier, at, x, y, block);
+        }
+    }
+}
+
 template <class Leaf, class Shape>
 __device__ __forceinline__ void run(const CUtensorMap& map_a, const CUtensorMap& map_b,
                                     const typename Leaf::Arguments& args) {
+    using Operands = typename OperandsOf<Leaf>::type;
     constexpr int cluster = Shape::cluster;
     constexpr int kNeighbours = Shape::across + Shape::down - 1;  // that a block shares something with, and itself
     extern __shared__ unsigned char shared_bytes[];
@@ -143,18 +180,13 @@ __device__ __forceinline__ void run(const CUtensorMap& map_a, const CUtensorMap&
                     barrier_expect(ready, Shape::stage_bytes);
                     const std::uint32_t to_a = ring_start + static_cast<std::uint32_t>(ring.stage * Shape::stage_bytes);
                     const std::uint32_t to_b = to_a + Shape::a_bytes;
-                    if constexpr (Shape::across > 1) {
-                        fetch(map_a, ready, to_a + rank_across * (Shape::a_bytes / Shape::across), step * kStepBytes,
-                              row, block, mask_a);
-                    } else {
-                        fetch(map_a, ready, to_a, step * kStepBytes, row, block);
-                    }
-                    if constexpr (Shape::down > 1) {
-                        fetch(map_b, ready, to_b + rank_down * (Shape::b_bytes / Shape::down), step * kStepBytes, col,
-                              block, mask_b);
-                    } else {
-                        fetch(map_b, ready, to_b, step * kStepBytes, col, block);
-                    }
+                    constexpr bool kSharesA = Shape::across > 1, kSharesB = Shape::down > 1;
+                    fetch_lines<Operands::a_across, Shape::fetched_rows, kSharesA>(
+                        map_a, ready, kSharesA ? to_a + rank_across * (Shape::a_bytes / Shape::across) : to_a,
+                        step * Operands::step, row, block, mask_a);
+                    fetch_lines<Operands::b_across, Shape::fetched_cols, kSharesB>(
+                        map_b, ready, kSharesB ? to_b + rank_down * (Shape::b_bytes / Shape::down) : to_b,
+                        step * Operands::step, col, block, mask_b);
                 }
             }
         }
@@ -176,16 +208,19 @@ __device__ __forceinline__ void run(const CUtensorMap& map_a, const CUtensorMap&
         // Of the rows of some blocks, the products over one step.
         const auto multiply = [&](auto& d, int stage, int step, auto first_block, auto end_block) {
             const std::uint32_t at = ring_start + static_cast<std::uint32_t>(stage * Shape::stage_bytes);
-            const std::uint64_t a =
-                matrix_descriptor(at + static_cast<std::uint32_t>(consumer * kGroupRows * kStepBytes));
-            const std::uint64_t b = matrix_descriptor(at + Shape::a_bytes);
+            const std::uint64_t a = matrix_descriptor<Operands::a_across>(
+                at + static_cast<std::uint32_t>(consumer * kGroupRows * kStepBytes));
+            const std::uint64_t b = matrix_descriptor<Operands::b_across>(at + Shape::a_bytes);
+            // From one part to the next: 32 bytes of a line, or 16 lines. Descriptors count in 16 bytes.
+            constexpr int kPartA = Operands::a_across ? 16 * kStepBytes : 32;
+            constexpr int kPartB = Operands::b_across ? 16 * kStepBytes : 32;
 #pragma unroll
             for (int part = 0; part < kStepBytes / 32; ++part) {
 #pragma unroll
                 for (int block = decltype(first_block)::value; block < decltype(end_block)::value; ++block) {
-                    // Descriptors count in 16 bytes.
-                    Leaf::multiply(d[block], a + static_cast<std::uint64_t>((block * 64 * kStepBytes + part * 32) / 16),
-                                   b + static_cast<std::uint64_t>(part * 32 / 16), step + part);
+                    Leaf::multiply(d[block],
+                                   a + static_cast<std::uint64_t>((block * 64 * kStepBytes + part * kPartA) / 16),
+                                   b + static_cast<std::uint64_t>(part * kPartB / 16), step + part);
                 }
             }
         };
