@@ -25,7 +25,7 @@ rng = np.random.default_rng(1)
 
 
 def alone(name):
-    """Seconds of the transfers in both directions at a time, and of the product on the device."""
+    """Seconds of A and B to the device, of C back, of both at a time, and of the product on the device."""
     with tempfile.TemporaryDirectory() as folder:
         result = os.path.join(folder, "alone.json")
         environment = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD" and not k.startswith("HEPTAD_")}
@@ -33,7 +33,8 @@ def alone(name):
         subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
         with open(result, encoding="utf-8") as file:
             record = json.load(file)["results"][0]
-    return record["shares"]["both_ways_s"], record["vendor_s"]
+    shares = record["shares"]
+    return shares["there_s"], shares["back_s"], shares["both_ways_s"], record["vendor_s"]
 
 
 for dtype in (np.float32, np.float64):
@@ -48,16 +49,17 @@ for dtype in (np.float32, np.float64):
         np.matmul(a, b, out=c)
         seconds.append(time.perf_counter() - start)
     median = statistics.median(seconds)
-    rows = rng.integers(0, n, 4)
-    exact = a[rows].astype(np.longdouble) @ b.astype(np.longdouble)
+    rows = rng.integers(0, n, 2)
+    wide = np.float64 if dtype is np.float32 else np.longdouble
+    exact = a[rows].astype(wide) @ b.astype(wide)
     error = np.abs(c[rows] - exact).max() / np.abs(exact).max()
     print(
         f"{np.dtype(dtype).name} n={n}: {median:.4f} s, {2 * n**3 / median / 1e12:.1f} TFLOP/s,"
         f" {3 * a.nbytes / median / 1e9:.1f} GB/s over the bus, error {error:.1e}"
     )
     if heptad:
-        transfers, product = alone("f32" if dtype is np.float32 else "f64")
+        there, back, transfers, product = alone("f32" if dtype is np.float32 else "f64")
         print(
-            f"  transfers alone {transfers:.4f} s, product alone {product:.4f} s:"
-            f" {max(transfers, product) / median:.3f} of the slower one's rate"
+            f"  transfers alone {transfers:.4f} s (A and B there {there:.4f}, C back {back:.4f}), product alone"
+            f" {product:.4f} s: {max(transfers, product) / median:.3f} of the slower one's rate"
         )
