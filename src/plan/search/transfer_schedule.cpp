@@ -297,12 +297,12 @@ PlannedTransfers plan_transfers(const TransferProblem& problem, const ProductSec
         return place->second;
     };
     std::vector<TransferCut> cuts;
-    const std::vector<std::int64_t> whole_k{size.k};
     // Sums over parts of k would have to wait for all of a C that is brought.
-    const bool cuts_k = problem.may_cut_k && !problem.adds;
-    for (const auto& depths : {cut_by(size.k, {4}), cut_by(size.k, {8}), cut_by(size.k, {4, 8})}) {
-        for (const auto& panels : {cut_by(size.m, {16}), cut_by(size.m, {16, 8}), cut_by(size.m, {12, 8, 8})}) {
-            cuts.push_back({"", 1, 1, 1, cuts_k ? depths : whole_k, panels});
+    const std::vector<std::vector<std::int64_t>> of_k{{4}, {4, 8}, {4, 4, 6}, {2, 4, 8}},
+        of_m{{16}, {16, 8}, {12, 8, 8}, {12, 8, 6, 4}, {24, 6}};
+    for (const auto& parts_of_k : problem.may_cut_k && !problem.adds ? of_k : decltype(of_k){{}}) {
+        for (const auto& parts_of_m : of_m) {
+            cuts.push_back({"", 1, 1, 1, cut_by(size.k, parts_of_k), cut_by(size.m, parts_of_m)});
         }
     }
     if (problem.most_levels > 0 && std::min({size.m, size.k, size.n}) >= kLeastSideOfLevel) {
