@@ -1,10 +1,11 @@
 // heptad bench devices: products of matrices in host memory on one device or over several. Cores as devices are
-// compared with as many threads; an NVIDIA device with the same product of matrices that lie there already ("in-core"),
-// and where pipelines feed it, also with a transfer of the whole matrices. Packed bits fed by pipelines are compared
-// with the least time that their blocks, transfers and copies could take.
+// compared with as many threads; an NVIDIA device with the same product of matrices that lie there already ("in-core")
+// and with the transfers alone, and where pipelines feed it, also with a transfer of the whole matrices. Packed bits
+// fed by pipelines are compared with the least time that their blocks, transfers and copies could take.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <functional>
+#include <tuple>
 
 #include "api/context.hpp"
 #include "base/error.hpp"
@@ -17,6 +18,7 @@
 #include "bench/suites/in_core_times.hpp"
 #include "bench/suites/poison.hpp"
 #include "bench/suites/result_files.hpp"
+#include "bench/suites/transfer_times.hpp"
 #include "check/verify.hpp"
 #include "check/verify_bits.hpp"
 #include "cli/command.hpp"
@@ -173,6 +175,12 @@ BenchRecord bench_host_to_host(const BenchDevicesArguments& bench, BenchMatrices
     record.error_bound = std::max(in_core.error_bound, from_host.error_bound);
     set_times(record, in_core.timing, timings.front());
     record.libraries_s = {{record.vendor, record.vendor_s}};
+    const TransferTimes transfers =
+        time_transfers(matrices.a, matrices.b, matrices.c, cuda::device_index(options.device), rules_of(bench));
+    record.shares = {{"there_s", transfers.there_s},
+                     {"back_s", transfers.back_s},
+                     {"both_ways_s", transfers.both_ways_s},
+                     {"share_of_bound", std::max(transfers.both_ways_s, record.vendor_s) / record.heptad_s}};
     return record;
 }
 
@@ -260,6 +268,16 @@ BenchRecord bench_bits(const BenchDevicesArguments& bench, Type type, const Prob
     return record;
 }
 
+/// Below the row of a product from host memory to host memory.
+std::string transfer_line(const BenchRecord& record) {
+    const auto& [there, back, both, share] = std::tie(record.shares.at(0).second, record.shares.at(1).second,
+                                                      record.shares.at(2).second, record.shares.at(3).second);
+    return fmt::format(
+        "{:>8}{:.3f} of the rate of the transfers (A and B there {}, C back {}, both at a time {}) or of "
+        "the product, whichever is slower\n",
+        "", share, format_seconds(there), format_seconds(back), format_seconds(both));
+}
+
 void run(const BenchDevicesArguments& bench) {
     require_writable(bench.results);
     const DeviceList list = parse_device_list(bench.device);
@@ -289,6 +307,9 @@ void run(const BenchDevicesArguments& bench) {
             print(table_row(records.back()));
             if (packed) {
                 print(fmt::format("{:>8}{}\n", "", records.back().variant));
+            }
+            if (!packed && !records.back().shares.empty()) {
+                print(transfer_line(records.back()));
             }
         }
     }

@@ -7,6 +7,7 @@
 #include "base/workspace.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/device/loaded_driver.hpp"
+#include "move/transfer_streams.hpp"
 #include "plan/search/transfer_plan.hpp"
 #include "product/device/device_choice.hpp"
 #include "product/device/device_list.hpp"
@@ -86,6 +87,7 @@ Context& Context::set_cancel(CancelToken token) try {
 
 void Context::release() noexcept {
     release_kept_workspace();
+    TransferStreams::release();
     cuda::release_kept_memory();
 }
 

@@ -1,10 +1,11 @@
 #include "move/transfer_streams.hpp"
 
 #include <algorithm>
-#include <mutex>
+#include <array>
 #include <utility>
 #include <vector>
 
+#include "base/shared_state.hpp"
 #include "kernels/cuda/device/cuda_backend.hpp"
 
 namespace heptad {
@@ -14,26 +15,33 @@ constexpr std::size_t kMostKept = 4;  // as many as products that usually run si
 
 }  // namespace
 
+/// Those that the parent of a fork has kept stay where they are: its driver is of no use here.
 struct TransferStreams::Store {
-    Store() { kept.reserve(kMostKept); }
-    std::mutex mutex;
-    std::vector<std::unique_ptr<Set>> kept;
-};
+    std::uint32_t process = process_generation();
+    std::array<std::unique_ptr<Set>, kMostKept> kept;
 
-TransferStreams::Store& TransferStreams::store() {
-    static auto* const the_store = new Store;  // never destroyed: the driver may be gone by then
-    return *the_store;
-}
+    static Guarded<Store>& shared() {
+        static constinit Guarded<Store> store;
+        return store;
+    }
+    std::array<std::unique_ptr<Set>, kMostKept>& here() {
+        if (process != process_generation()) {
+            for (std::unique_ptr<Set>& set : kept) {
+                static_cast<void>(set.release());
+            }
+            process = process_generation();
+        }
+        return kept;
+    }
+};
 
 TransferStreams::TransferStreams(int device) {
     {
-        Store& s = store();
-        const std::lock_guard lock(s.mutex);
-        const auto found = std::find_if(s.kept.begin(), s.kept.end(),
-                                        [&](const auto& set) { return set->compute.device() == device; });
-        if (found != s.kept.end()) {
-            set_ = std::move(*found);
-            s.kept.erase(found);
+        const auto store = Store::shared().lock();
+        for (std::unique_ptr<Set>& kept : store->here()) {
+            if (!set_ && kept && kept->compute.device() == device) {
+                set_ = std::move(kept);
+            }
         }
     }
     if (!set_) {
@@ -44,10 +52,19 @@ TransferStreams::TransferStreams(int device) {
 }
 
 TransferStreams::~TransferStreams() {
-    Store& s = store();
-    const std::lock_guard lock(s.mutex);
-    if (s.kept.size() < kMostKept) {
-        s.kept.push_back(std::move(set_));
+    const auto store = Store::shared().lock();
+    for (std::unique_ptr<Set>& kept : store->here()) {
+        if (!kept) {
+            kept = std::move(set_);
+            return;
+        }
+    }
+}
+
+void TransferStreams::release() noexcept {
+    const auto store = Store::shared().lock();
+    for (std::unique_ptr<Set>& kept : store->here()) {
+        kept.reset();
     }
 }
 

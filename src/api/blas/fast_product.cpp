@@ -10,10 +10,12 @@
 #include "algorithm/catalogue.hpp"
 #include "api/blas/call_log.hpp"
 #include "api/blas/takeover.hpp"
+#include "api/drop_in/product_log.hpp"
 #include "base/cores.hpp"
 #include "base/error.hpp"
 #include "base/timing.hpp"
 #include "kernels/cpu/vendor_blas.hpp"
+#include "kernels/cuda/device/device.hpp"
 #include "plan/search/planner.hpp"
 #include "product/device/device_choice.hpp"
 #include "product/device/device_product.hpp"
@@ -75,6 +77,9 @@ bool multiply_on_some_device(const GemmCall& call, const ProductContext& context
     options.accuracy = knobs().accuracy;
     const std::string device = device_that_pays(call.a, call.b, 0, call.c, options, context);
     if (device == options.device) {
+        if (drop_in::is_logged() && !cuda::known_report().available) {
+            drop_in::log_sentence("HEPTAD_DEVICE=cuda is left out: " + cuda::known_report().problem);
+        }
         return false;
     }
     options.device = device;

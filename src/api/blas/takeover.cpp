@@ -63,10 +63,13 @@ std::optional<Sides> measured_sides(Type type, int threads) {
     std::map<std::int64_t, Best> squares;
     for (const Machine& machine : machines_of_this_processor()) {
         for (const MeasuredPlan& row : machine.measured_plans) {
-            if (machine.threads == threads && row.type == type && row.m == row.k && row.k == row.n) {
+            const bool is_of_these = machine.threads == threads && row.type == type && row.m == row.k && row.k == row.n;
+            // Where none of these was tried, or only with too large an error, nothing is known of them.
+            const bool may_be_taken =
+                row.plan.leaf == "heptad" && !row.plan.levels.empty() && row.error_growth <= kMostGrowth;
+            if (is_of_these && may_be_taken) {
                 Best& best = squares[row.n];
-                if (row.plan.leaf == "heptad" && row.relative_time < best.relative_time &&
-                    row.error_growth <= kMostGrowth) {
+                if (row.relative_time < best.relative_time) {
                     best = {row.relative_time, row.plan.levels.size()};
                 }
             }

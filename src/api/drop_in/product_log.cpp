@@ -27,6 +27,7 @@ struct Record {
 };
 
 constinit Guarded<std::map<Shape, Record>> records;
+constinit Guarded<std::map<std::string, std::uint32_t>> sentences;  // and in which process they were last said
 
 std::string plan_words(const ProductPlan& plan) {
     std::string levels;
@@ -39,8 +40,14 @@ std::string plan_words(const ProductPlan& plan) {
 }
 
 void write_records() {
-    const auto all = records.lock();
     std::string text;
+    {
+        const auto said = sentences.lock();
+        for (const auto& [sentence, process] : *said) {
+            text += process == process_generation() ? fmt::format("heptad: {}\n", sentence) : "";
+        }
+    }
+    const auto all = records.lock();
     for (const auto& [shape, record] : *all) {
         if (record.process != process_generation()) {
             continue;
@@ -57,6 +64,11 @@ void write_records() {
     }
 }
 
+void write_at_exit() {
+    static constinit Once<bool> at_exit;
+    at_exit.get([] { return std::atexit(write_records) == 0; });
+}
+
 }  // namespace
 
 bool is_logged() {
@@ -68,8 +80,7 @@ void log_product(const char* entry, const ProblemSize& size, const ProductPlan& 
     if (!is_logged()) {
         return;
     }
-    static constinit Once<bool> at_exit;
-    at_exit.get([] { return std::atexit(write_records) == 0; });
+    write_at_exit();
     const auto all = records.lock();
     Record& record = (*all)[{entry, size.m, size.k, size.n}];
     if (record.process != process_generation()) {
@@ -80,6 +91,13 @@ void log_product(const char* entry, const ProblemSize& size, const ProductPlan& 
     record.seconds += seconds;
     record.library_seconds += library_seconds;
     record.plan = plan_words(plan);
+}
+
+void log_sentence(const std::string& sentence) {
+    if (is_logged()) {
+        write_at_exit();
+        (*sentences.lock())[sentence] = process_generation();
+    }
 }
 
 }  // namespace heptad::drop_in

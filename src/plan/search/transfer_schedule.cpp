@@ -71,6 +71,23 @@ std::vector<std::int64_t> cut_by(std::int64_t size, const std::vector<std::int64
     return pieces;
 }
 
+/// Parts of n in the proportions of those of m, on units; the whole where one would be small.
+std::vector<std::int64_t> columns_like(const std::vector<std::int64_t>& panels, const ProblemSize& size) {
+    std::vector<std::int64_t> columns;
+    std::int64_t rows = 0, begin = 0;
+    for (const std::int64_t panel : panels) {
+        rows += panel;
+        const auto share = static_cast<double>(rows) / static_cast<double>(size.m) * static_cast<double>(size.n);
+        const std::int64_t end = rows == size.m ? size.n : round_up(static_cast<std::int64_t>(share), kUnit);
+        if (end - begin < kLeastTransferPiece) {
+            return {size.n};
+        }
+        columns.push_back(end - begin);
+        begin = end;
+    }
+    return columns;
+}
+
 /// All that are tried.
 std::vector<LevelEnds> ends_of_levels(const ProblemSize& size, int most_levels) {
     const std::int64_t side = std::min({size.m, size.k, size.n});
@@ -130,26 +147,37 @@ void settle_arrivals(std::vector<TransferStep>& steps) {
 }
 
 TransferSchedule transfers_by_pieces(const ProblemSize& size, const std::vector<std::int64_t>& depths,
-                                     const std::vector<std::int64_t>& panels) {
+                                     const std::vector<std::int64_t>& panels,
+                                     const std::vector<std::int64_t>& columns) {
+    struct Range {
+        std::int64_t first, count;
+    };
     TransferSchedule schedule;
     std::int64_t first = 0;
     int turn = 0;
-    const auto add = [&](std::int64_t row, std::int64_t rows, std::int64_t depth) {
+    const auto add = [&](const Range& rows, const Range& cols, std::int64_t depth) {
         const bool last = first + depth == size.k;
-        schedule.steps.push_back({{{{{row, rows, first, depth}, 1}},
-                                   {{{first, depth, 0, size.n}, 1}},
-                                   {{{row, rows, 0, size.n}, 1, turn, last}}},
-                                  {rows, depth, size.n}});
+        schedule.steps.push_back({{{{{rows.first, rows.count, first, depth}, 1}},
+                                   {{{first, depth, cols.first, cols.count}, 1}},
+                                   {{{rows.first, rows.count, cols.first, cols.count}, 1, turn, last}}},
+                                  {rows.count, depth, cols.count}});
     };
     for (std::size_t i = 0; i + 1 < depths.size(); ++i) {
-        add(0, size.m, depths[i]);
+        add({0, size.m}, {0, size.n}, depths[i]);
         first += depths[i];
         ++turn;
     }
-    std::int64_t row = 0;
-    for (const std::int64_t rows : panels) {
-        add(row, rows, depths.back());
-        row += rows;
+    Range done{0, 0}, across{0, columns.size() > 1 ? 0 : size.n};  // the corner's rows and columns
+    for (std::size_t i = 0; i < panels.size(); ++i) {
+        const Range rows{done.count, panels[i]};
+        if (across.count > 0) {
+            add(rows, across, depths.back());
+        }
+        done.count += panels[i];
+        if (columns.size() > 1) {
+            add(done, {across.count, columns[i]}, depths.back());
+            across.count += columns[i];
+        }
     }
     settle_arrivals(schedule.steps);
     return schedule;
@@ -159,7 +187,7 @@ TransferSchedule transfers_of(const ProblemSize& size, Type type, const std::opt
     return !cut ? undivided_transfers(size)
            : !cut->algorithm.empty()
                ? transfers_by_level(size, cut->algorithm, type, {cut->opening, cut->closing, cut->last_parts})
-               : transfers_by_pieces(size, cut->depths, cut->panels);
+               : transfers_by_pieces(size, cut->depths, cut->panels, columns_like(cut->panels, size));
 }
 
 void check_transfer_cut(const ProblemSize& size, Type type, const TransferCut& cut) {
@@ -269,11 +297,13 @@ PlannedTransfers plan_transfers(const TransferProblem& problem, const ProductSec
         return place->second;
     };
     std::vector<TransferCut> cuts;
-    const std::vector<std::int64_t> whole_k{size.k};
     // Sums over parts of k would have to wait for all of a C that is brought.
-    const auto depths = problem.may_cut_k && !problem.adds ? cut_by(size.k, {4}) : whole_k;
-    for (const auto& panels : {cut_by(size.m, {16}), cut_by(size.m, {16, 8})}) {
-        cuts.push_back({"", 1, 1, 1, depths, panels});
+    const std::vector<std::vector<std::int64_t>> of_k{{4}, {4, 8}, {4, 4, 6}, {2, 4, 8}},
+        of_m{{16}, {16, 8}, {12, 8, 8}, {12, 8, 6, 4}, {24, 6}};
+    for (const auto& parts_of_k : problem.may_cut_k && !problem.adds ? of_k : decltype(of_k){{}}) {
+        for (const auto& parts_of_m : of_m) {
+            cuts.push_back({"", 1, 1, 1, cut_by(size.k, parts_of_k), cut_by(size.m, parts_of_m)});
+        }
     }
     if (problem.most_levels > 0 && std::min({size.m, size.k, size.n}) >= kLeastSideOfLevel) {
         for (const LevelEnds& ends : ends_of_levels(size, problem.most_levels)) {

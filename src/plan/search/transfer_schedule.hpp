@@ -4,8 +4,9 @@
 //   by level   a level of a fast algorithm over blocks, and more of them at both ends (transfer_levels.cpp). The first
 //              product needs few blocks, the others arrive beside it; a block of C goes home when its last product is
 //              added. Products keep the shape of the whole, so all levels that would pay for it still do.
-//   by pieces  k is cut in two: with the first part all of C is begun as soon as that is there, with the second one
-//              panels of rows are finished, and go home one by one. For products that take no sums of blocks.
+//   by pieces  k is cut into parts: with all but the last the whole of C is added to as they arrive, with the last one
+//              a corner of C that grows by rows and columns is finished, and goes home piece by piece. For products
+//              that take no sums of blocks.
 //
 // The one with the shortest predicted time is taken. Pure functions.
 #pragma once
@@ -85,9 +86,10 @@ struct LevelEnds {
 /// Levels of an algorithm; ends are made so only where that is possible. Carried out only where C is not added to.
 TransferSchedule transfers_by_level(const ProblemSize& size, const std::string& algorithm, Type type,
                                     const LevelEnds& ends = {});
-/// The parts add up to k and m.
+/// The parts add up to k, m and n. Columns are none, one, or as many as panels.
 TransferSchedule transfers_by_pieces(const ProblemSize& size, const std::vector<std::int64_t>& depths,
-                                     const std::vector<std::int64_t>& panels);
+                                     const std::vector<std::int64_t>& panels,
+                                     const std::vector<std::int64_t>& columns = {});
 /// As a plan's cut says; none: all at once. Precondition: check_transfer_cut().
 TransferSchedule transfers_of(const ProblemSize& size, Type type, const std::optional<TransferCut>& cut);
 /// Throws Error(input) where that cannot be.

@@ -51,8 +51,10 @@ public:
           compute_(compute),
           upload_(compute.device()),
           download_(compute.device()),
-          there_(upload_, true),
-          back_(download_, true),
+          staging_there_(compute.device()),
+          staging_back_(compute.device()),
+          there_(upload_, &staging_there_),
+          back_(download_, &staging_back_),
           a_("A", bytes_of(a), compute),
           b_("B", bytes_of(b), compute),
           c_("C", bytes_of(c), compute),
@@ -135,6 +137,7 @@ private:
     ProductPace pace_;
     const cuda::Stream& compute_;
     cuda::Stream upload_, download_;
+    Staging staging_there_, staging_back_;
     CopyChannel there_, back_;
     DeviceMirror a_, b_, c_;
     cuda::DeviceMemory workspace_;

@@ -3,7 +3,6 @@
 #include <limits>
 
 #include "base/error.hpp"
-#include "base/shared_state.hpp"
 #include "base/types.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/device/loaded_driver.hpp"
@@ -79,9 +78,8 @@ std::string device_that_pays(const ProblemSize& size, Type type, Type result_typ
                              const ProductContext& context) {
     const bool is_free = options.algorithm == "auto" && options.levels < 0 && options.mode == "auto" &&
                          options.leaf == "auto" && may_round_once(type, options);
-    // The child of a fork cannot use a driver that its parent has started.
     if (options.device != "auto" || !is_free || is_short_for_devices(size.m, size.k, size.n) ||
-        !runs_on_devices(type) || context.workspace_bytes >= 0 || process_generation() > 0) {
+        !runs_on_devices(type) || context.workspace_bytes >= 0) {
         return options.device;
     }
     const double processor_s = plan_product(size.m, size.k, size.n, type, options, context).predicted_s;

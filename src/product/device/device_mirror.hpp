@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <optional>
 #include <vector>
 
 #include "base/error.hpp"
@@ -89,21 +88,18 @@ private:
     std::vector<const cuda::Stream*> streams_;
 };
 
-/// One way between host and device; the pages of large matrices that are not locked go through buffers.
+/// One way between host and device; where there is a staging, the pages of large matrices that are not locked go
+/// through its buffers.
 class CopyChannel {
 public:
-    CopyChannel(const cuda::Stream& on, bool stages) : stream(on) {
-        if (stages) {
-            staging_.emplace(on.device());
-        }
-    }
+    CopyChannel(const cuda::Stream& on, Staging* staging) : stream(on), staging_(staging) {}
     void bring(const DeviceMirror& mirror, const MatrixWindow& window) {
         const HostRows from = mirror.host_lines(window);
         const DeviceRows to = mirror.device_lines(window);
         if (from.count == 0) {
             return;
         }
-        if (staging_) {
+        if (staging_ != nullptr) {
             staging_->upload(from, to, stream);
         } else {
             cuda::copy_rows(from.data, from.pitch_bytes, to.data, to.pitch_bytes, from.row_bytes, from.count,
@@ -116,7 +112,7 @@ public:
         if (to.count == 0) {
             return;
         }
-        if (staging_) {
+        if (staging_ != nullptr) {
             staging_->download(from, to, stream);
         } else {
             cuda::copy_rows(from.data, from.pitch_bytes, to.data, to.pitch_bytes, to.row_bytes, to.count,
@@ -127,7 +123,7 @@ public:
     const cuda::Stream& stream;
 
 private:
-    std::optional<Staging> staging_;
+    Staging* staging_;
 };
 
 }  // namespace heptad

@@ -6,8 +6,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <random>
 #include <sstream>
+#include <string>
 #include <vector>
 
 #include "api/blas/made_up_blas.hpp"
@@ -17,9 +19,12 @@ namespace {
 
 constexpr int kSize = 4096;
 
-bool has_device() {
-    return std::filesystem::exists("/dev/nvidiactl");
-}
+/// Asked without CUDA, which children could not use afterwards.
+#define HEPTAD_NEEDS_NVIDIA()                         \
+    if (!std::filesystem::exists("/dev/nvidiactl")) { \
+        GTEST_SKIP() << "there is no NVIDIA device";  \
+    }                                                 \
+    static_assert(true)
 
 void gemm(const float* a, const float* b, float* c) {
     const float one = 1, zero = 0;
@@ -63,32 +68,52 @@ int multiply_on_device() {
     return 0;
 }
 
-template <class T>
-void expect_on_device() {
-    if (!has_device()) {
-        GTEST_SKIP() << "there is no NVIDIA device";
-    }
+/// What the log says after this was done by a process of its own: settings are read at the first call, and the log is
+/// written at exit.
+std::string logged(const std::function<int()>& work) {
     const auto file = std::filesystem::temp_directory_path() / ("heptad_device_log_" + std::to_string(getpid()));
-    // In a process of its own: settings are read at the first call, and the log is written at exit.
     EXPECT_EQ(heptad::citizen::in_child([&] {
                   setenv("HEPTAD_DEVICE", "cuda", 1);
                   setenv("HEPTAD_LOG", file.c_str(), 1);
                   made_up_calls.threads = 1;
-                  return multiply_on_device<T>();
+                  return work();
               }),
               "exit 0");
     std::ostringstream said;
     said << std::ifstream(file).rdbuf();
     std::filesystem::remove(file);
-    EXPECT_NE(said.str().find("gemm_ 4096x4096x4096: 1 call, cuda"), std::string::npos) << said.str();
+    return said.str();
+}
+
+bool has(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
 }
 
 }  // namespace
 
 TEST(device, an_sgemm_of_host_matrices_is_made_on_the_device_and_exact) {
-    expect_on_device<float>();
+    HEPTAD_NEEDS_NVIDIA();
+    const std::string said = logged(multiply_on_device<float>);
+    EXPECT_TRUE(has(said, "sgemm_ 4096x4096x4096: 1 call, cuda")) << said;
 }
 
 TEST(device, a_dgemm_of_host_matrices_is_made_on_the_device_and_exact) {
-    expect_on_device<double>();
+    HEPTAD_NEEDS_NVIDIA();
+    const std::string said = logged(multiply_on_device<double>);
+    EXPECT_TRUE(has(said, "dgemm_ 4096x4096x4096: 1 call, cuda")) << said;
+}
+
+TEST(device, a_child_of_a_process_that_has_used_it_multiplies_on_the_processor_and_the_log_says_why) {
+    HEPTAD_NEEDS_NVIDIA();
+    const std::string said = logged([] {
+        const int here = multiply_on_device<float>();
+        return heptad::citizen::in_child(multiply_on_device<float>) == "exit 0" ? here : 3;
+    });
+    // The child ends first.
+    const auto of_parent = said.find("sgemm_ 4096x4096x4096: 1 call, cuda");
+    const auto of_child = said.find("sgemm_ 4096x4096x4096: 1 call, cpu");
+    EXPECT_LT(of_child, of_parent) << said;
+    EXPECT_NE(of_parent, std::string::npos) << said;
+    EXPECT_EQ(said.find("heptad: HEPTAD_DEVICE=cuda is left out: CUDA cannot be used in the child of a fork"), 0U)
+        << said;
 }

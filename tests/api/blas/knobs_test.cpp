@@ -135,12 +135,17 @@ TEST(knobs, the_log_has_a_line_per_shape_with_its_calls_and_plan) {
 TEST(knobs, what_was_measured_on_this_machine_decides_about_levels) {
     const auto folder = std::filesystem::temp_directory_path() / ("heptad_tuned_" + std::to_string(getpid()));
     std::filesystem::create_directories(folder);
-    std::ofstream(folder / "tune.json") << R"({"key": "any", "machines": [{"cpu": "any", "threads": 1, "measured": true,
+    for (const int error_growth : {5, 24}) {
+        std::ofstream(folder / (std::to_string(error_growth) + ".json"))
+            << R"({"key": "any", "machines": [{"cpu": "any", "threads": 1, "measured": true,
         "combine_bytes_per_s": 1e10, "scan_bytes_per_s": 1e10, "call_s": 1e-6, "leaves": [], "measured_plans": [
         {"type": "f64", "m": 2048, "k": 2048, "n": 2048, "levels": [], "leaf": "openblas-mt", "relative_time": 1.0,
          "std_error": 0.0, "rounds": 7, "modelled_time": 1.0},
         {"type": "f64", "m": 2048, "k": 2048, "n": 2048, "levels": ["winograd", "winograd", "winograd"],
-         "leaf": "heptad", "relative_time": 0.5, "std_error": 0.0, "rounds": 7, "modelled_time": 1.0}]}]})";
+         "leaf": "heptad", "relative_time": 0.5, "std_error": 0.0, "rounds": 7, "modelled_time": 1.0,
+         "error_growth": )"
+            << error_growth << "}]}]}";
+    }
     const auto levels_with = [&](const char* tune_file) {
         EXPECT_EQ(heptad::citizen::in_child([&] {
                       setenv("HEPTAD_MIN_SIZE", "2048", 1);         // whatever this processor's table says
@@ -161,7 +166,10 @@ TEST(knobs, what_was_measured_on_this_machine_decides_about_levels) {
         const std::size_t from = std::min(said.find("levels="), said.size());
         return said.substr(from, said.find(" leaf") - from);
     };
-    EXPECT_EQ(levels_with((folder / "tune.json").c_str()), "levels=2x2x2-7-accurate,2x2x2-7-accurate,2x2x2-7-accurate");
-    EXPECT_NE(levels_with(""), "levels=2x2x2-7-accurate,2x2x2-7-accurate,2x2x2-7-accurate");
+    const std::string by_table = levels_with("");
+    EXPECT_EQ(levels_with((folder / "5.json").c_str()), "levels=2x2x2-7-accurate,2x2x2-7-accurate,2x2x2-7-accurate");
+    EXPECT_NE(by_table, "levels=2x2x2-7-accurate,2x2x2-7-accurate,2x2x2-7-accurate");
+    // Its error is beyond what balanced allows: so nothing is known of those that are not.
+    EXPECT_EQ(levels_with((folder / "24.json").c_str()), by_table);
     std::filesystem::remove_all(folder);
 }

@@ -222,6 +222,22 @@ TEST(TransferSchedule, pieces_give_the_product) {
     expect_product({3, 0, 4}, undivided_transfers({3, 0, 4}), 1);
 }
 
+TEST(TransferSchedule, a_corner_that_grows_by_rows_and_columns_gives_the_product) {
+    const ProblemSize size{10, 12, 7};
+    for (const std::vector<std::int64_t>& depths : {std::vector<std::int64_t>{12}, {3, 9}, {1, 2, 9}}) {
+        expect_product(size, transfers_by_pieces(size, depths, {4, 4, 2}, {3, 1, 3}), 2);
+        expect_product(size, transfers_by_pieces(size, depths, {9, 1}, {1, 6}), 2);
+        expect_product(size, transfers_by_pieces(size, depths, {10}, {7}), 2);
+    }
+    // Each piece of A or B is followed by what it makes possible, which goes home at once.
+    const TransferSchedule schedule = transfers_by_pieces(size, {12}, {4, 4, 2}, {3, 1, 3});
+    ASSERT_EQ(schedule.steps.size(), 5U);
+    for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
+        EXPECT_EQ(schedule.steps[i].brings_a.size() + schedule.steps[i].brings_b.size(), i == 0 ? 2U : 1U);
+        EXPECT_TRUE(schedule.steps[i].result[0].last);
+    }
+}
+
 TEST(TransferSchedule, products_of_a_level_come_in_the_order_of_what_they_have_to_wait_for) {
     const auto brought = [](const LevelEnds& ends) {
         std::vector<std::size_t> windows;
@@ -285,7 +301,8 @@ TEST(TransferSchedule, levels_are_taken_where_they_pay_and_may_be_taken) {
     adding.adds = true;
     adding.most_levels = without.most_levels = 0;
     slow_sums.sum_bytes_per_s = 1e9;
-    for (const TransferProblem& problem : {adding, without, slow_sums, cube(4096)}) {
+    EXPECT_EQ(plan_transfers(cube(4096), fast_product_s).schedule.algorithm, "");
+    for (const TransferProblem& problem : {adding, without, slow_sums}) {
         const PlannedTransfers planned = plan_transfers(problem, fast_product_s);
         ASSERT_TRUE(planned.cut);
         EXPECT_EQ(planned.cut->algorithm, "");
@@ -326,6 +343,23 @@ TEST(TransferSchedule, cuts_that_cannot_be_are_refused) {
         }
     }
     EXPECT_THROW(check_transfer_cut(size, Type::boolean, levels), Error);
+}
+
+TEST(TransferSchedule, where_link_and_product_take_as_long_most_of_both_is_at_a_time) {
+    TransferProblem problem = cube(16384);
+    problem.most_levels = 0;
+    problem.upload_bytes_per_s = problem.download_bytes_per_s = 40e9;  // 54 ms there, 27 back
+    const ProductSeconds product = [](const ProblemSize& size, bool) {
+        return 2e-14 / 3.7 * static_cast<double>(size.m) * static_cast<double>(size.k) * static_cast<double>(size.n);
+    };
+    const double alone_s = product(problem.size, false);  // 24 ms
+    const PlannedTransfers planned = plan_transfers(problem, product);
+    EXPECT_LT(planned.predicted_s, 0.0537 + 0.5 * alone_s);
+    // Columns are cut as rows are, but not into pieces that are too small to multiply well.
+    const TransferCut cut{"", 1, 1, 1, {16384}, {8192, 8192}};
+    EXPECT_EQ(transfers_of({16384, 16384, 12288}, Type::f32, cut).steps.size(), 3U);
+    EXPECT_EQ(transfers_of({16384, 16384, 12288}, Type::f32, cut).steps[0].size.n, 6144);
+    EXPECT_EQ(transfers_of({16384, 16384, 1500}, Type::f32, cut).steps.size(), 2U);
 }
 
 TEST(TransferSchedule, at_65536_less_than_three_hundredths_are_lost) {

@@ -34,14 +34,15 @@ Options on_device() {
 }
 
 std::vector<TransferSchedule> schedules(const ProblemSize& size, Type type) {
-    const std::int64_t part = size.k / 3, rows = size.m / 2;
+    const std::int64_t part = size.k / 3, rows = size.m / 2, cols = size.n / 3;
     return {undivided_transfers(size),
             transfers_by_level(size, "winograd", type),
             transfers_by_level(size, "strassen", type),
             transfers_by_level(size, "winograd", type, {1, 0, 4}),
             transfers_by_level(size, "winograd", type, {3, 2, 1}),
             transfers_by_level(size, "winograd", type, {1, 3, 1}),
-            transfers_by_pieces(size, {part, size.k - part}, {rows, size.m - rows})};
+            transfers_by_pieces(size, {part, size.k - part}, {rows, size.m - rows}),
+            transfers_by_pieces(size, {part, size.k - part}, {rows, size.m - rows}, {cols, size.n - cols})};
 }
 
 TEST_F(HostOperands, every_schedule_equals_the_definition) {
@@ -89,7 +90,8 @@ TEST_F(HostOperands, panels_of_rows_are_added_to_what_c_held) {
     GuardedMatrix expected = c;
     set_expected(x, wide(a.view()), wide(b.view()), expected);
     for (const auto& schedule :
-         {transfers_by_pieces({70, 50, 60}, {50}, {30, 40}), undivided_transfers({70, 50, 60})}) {
+         {transfers_by_pieces({70, 50, 60}, {50}, {30, 40}),
+          transfers_by_pieces({70, 50, 60}, {50}, {30, 20, 20}, {20, 25, 15}), undivided_transfers({70, 50, 60})}) {
         GuardedMatrix result = c;
         multiply_host_operands(1, a.view(), b.view(), 3, result.view(), schedule, on_device(), 0, {});
         EXPECT_TRUE(result.equals(expected));
