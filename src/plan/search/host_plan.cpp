@@ -313,7 +313,8 @@ ProductPlan block_plan(const ProductPlan& plan) {
     block.workspace_bytes = cut.workspace_bytes;
     block.predicted_s = 0;
     block.error_bound = error_bound(block);
-    if (plan.least_evenness > 0) {  // balanced: the levels at the host have a limit of their own
+    // balanced: the levels at the host have a limit of their own, and residues keep theirs
+    if (plan.least_evenness > 0 && !is_by_residues(plan)) {
         block.least_evenness = least_evenness_of(block.levels);
     }
     return block;

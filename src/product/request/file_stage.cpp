@@ -38,7 +38,7 @@ StageProducts device_stage(const Request& asked) {
     Options within_device = asked.options;
     within_device.host = {};  // the file's own cut fits
     stage.plan = [options = within_device, room](const StageProduct& product, Type type) {
-        if (type == Type::i64 || is_complex(type)) {
+        if (is_complex(type)) {
             fail(ErrorCode::usage, "products of {} do not run on cuda from file to file; set device to cpu",
                  type_name(type));
         }
