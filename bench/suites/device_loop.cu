@@ -1,8 +1,8 @@
 // A tile of C to a block, 8 x 4 entries of it to a thread, slices of A and B in shared memory with the next ones on
 // their way from memory.
 //
-// With x = x1 2^32 + x0, modulo 2^64: x y = x0 y0 + 2^32 (x0 y1 + x1 y0). The cross products are summed in 32 bits of
-// their own and added once, at the end: a multiplication takes three instructions, and no addition.
+// With x = x1 2^32 + x0, modulo 2^64: x y = x0 y0 + 2^32 (x0 y1 + x1 y0). The cross products are added to the upper word
+// of a sum, so that a multiplication takes three instructions, and no addition.
 #include "bench/suites/device_loop.hpp"
 
 namespace heptad::cli {
@@ -10,7 +10,7 @@ namespace {
 
 using Word = unsigned long long;
 
-constexpr int kThreads = 256, kRows = 128, kCols = 64, kDepth = 16;
+constexpr int kThreads = 128, kRows = 64, kCols = 64, kDepth = 8;
 constexpr int kOwnRows = 8, kOwnCols = 4;  // of a thread: rows in two halves, so that 16 bytes are read at a time
 constexpr int kThreadsAcross = kCols / kOwnCols;
 constexpr int kOfA = kRows * kDepth / kThreads, kOfB = kCols * kDepth / kThreads;
@@ -23,19 +23,21 @@ struct LoopArguments {
     std::int64_t m, k, n, a_stride, b_stride, c_stride, tiles_across;
 };
 
-struct Sum {
-    Word low = 0;
-    unsigned cross = 0;
-
-    __device__ __forceinline__ void add_product(Word x, Word y) {
-        const auto x0 = static_cast<unsigned>(x), x1 = static_cast<unsigned>(x >> 32);
-        const auto y0 = static_cast<unsigned>(y), y1 = static_cast<unsigned>(y >> 32);
-        low += static_cast<Word>(x0) * y0;
-        cross += x0 * y1;
-        cross += x1 * y0;
-    }
-    __device__ __forceinline__ Word value() const { return low + (static_cast<Word>(cross) << 32); }
-};
+/// Spelled out: the compiler would make a product and an addition of it.
+__device__ __forceinline__ void add_product(Word& sum, Word x, Word y) {
+    asm("{\n"
+        " .reg .u32 x0, x1, y0, y1, low, high;\n"
+        " mov.b64 {x0, x1}, %1;\n"
+        " mov.b64 {y0, y1}, %2;\n"
+        " mad.wide.u32 %0, x0, y0, %0;\n"
+        " mov.b64 {low, high}, %0;\n"
+        " mad.lo.u32 high, x0, y1, high;\n"
+        " mad.lo.u32 high, x1, y0, high;\n"
+        " mov.b64 %0, {low, high};\n"
+        "}"
+        : "+l"(sum)
+        : "l"(x), "l"(y));
+}
 
 /// Row or column `i` of those of a thread, within the tile.
 __device__ __forceinline__ int own_row(int thread, int i) {
@@ -45,7 +47,7 @@ __device__ __forceinline__ int own_col(int thread, int j) {
     return j / 2 * (kCols / 2) + thread % kThreadsAcross * 2 + j % 2;
 }
 
-__global__ void __launch_bounds__(kThreads, 2) multiply_words(const __grid_constant__ LoopArguments args) {
+__global__ void __launch_bounds__(kThreads, 3) multiply_words(const __grid_constant__ LoopArguments args) {
     __shared__ __align__(16) Word slice_a[kDepth][kRows + 2];
     __shared__ __align__(16) Word slice_b[kDepth][kCols];
     const int thread = static_cast<int>(threadIdx.x);
@@ -65,7 +67,7 @@ __global__ void __launch_bounds__(kThreads, 2) multiply_words(const __grid_const
             next_b[i] = p < args.k && col < args.n ? __ldg(args.b + p * args.b_stride + col) : 0;
         }
     };
-    Sum sums[kOwnRows][kOwnCols];
+    Word sums[kOwnRows][kOwnCols] = {};
     load(0);
     for (std::int64_t depth = 0; depth < args.k; depth += kDepth) {
 #pragma unroll
@@ -99,7 +101,7 @@ __global__ void __launch_bounds__(kThreads, 2) multiply_words(const __grid_const
             for (int i = 0; i < kOwnRows; ++i) {
 #pragma unroll
                 for (int j = 0; j < kOwnCols; ++j) {
-                    sums[i][j].add_product(left[i], right[j]);
+                    add_product(sums[i][j], left[i], right[j]);
                 }
             }
         }
@@ -112,7 +114,7 @@ __global__ void __launch_bounds__(kThreads, 2) multiply_words(const __grid_const
         for (int j = 0; j < kOwnCols; ++j) {
             const std::int64_t col = col0 + own_col(thread, j);
             if (row < args.m && col < args.n) {
-                args.c[row * args.c_stride + col] = sums[i][j].value();
+                args.c[row * args.c_stride + col] = sums[i][j];
             }
         }
     }

@@ -64,8 +64,6 @@ TEST(device_residue_plan, complex_numbers_have_three_planes_for_one) {
         EXPECT_EQ(plan.arithmetic.moduli, real.arithmetic.moduli);
         EXPECT_EQ(device_residue_layout(plan).c, 3 * device_residue_layout(real).c);
         EXPECT_EQ(plan.workspace_bytes, device_residue_layout(plan).bytes());
-        EXPECT_GT(plan.predicted_s, 2.3 * real.predicted_s);  // measured: 2.8 times
-        EXPECT_LT(plan.predicted_s, 3.1 * real.predicted_s);
         EXPECT_NEAR(residue_error(plan), std::sqrt(2) * residue_error(real), 2 * unit_roundoff(type));
         EXPECT_EQ(parse_plan(to_string(plan)), plan);
         check_plan(plan);

@@ -341,6 +341,18 @@ TEST(device_plan, exact_and_i64_are_planned_by_residues_without_a_device) {
     EXPECT_THROW(plan_device_product(64, 64, 64, Type::i64, options, {}), Error);
 }
 
+TEST(device_plan, complex_products_by_residues_take_longer_than_real_ones) {
+    Options options;
+    options.device = "cuda";
+    for (const auto& [type, part] : {std::pair{Type::c64, Type::f32}, {Type::c128, Type::f64}}) {
+        const ProductPlan plan = plan_device_product(8192, 8192, 8192, type, options, {});
+        const ProductPlan real = plan_device_product(8192, 8192, 8192, part, options, {});
+        ASSERT_TRUE(is_by_residues(plan) && is_by_residues(real));
+        EXPECT_GT(plan.predicted_s, 2.3 * real.predicted_s);  // measured: 2.8 times
+        EXPECT_LT(plan.predicted_s, 3.1 * real.predicted_s);
+    }
+}
+
 TEST(device_plan, blocks_of_matrices_beyond_a_device_go_by_residues_and_judge_their_data) {
     Options options;
     options.device = "cuda";
