@@ -362,6 +362,7 @@ TEST(device_plan, blocks_of_matrices_beyond_a_device_go_by_residues_and_judge_th
         const ProductPlan plan = make_plan_over_devices({16384, 16384, 16384}, type, type, options, {}).plan;
         ASSERT_TRUE(is_by_residues(plan)) << to_string(plan);
         EXPECT_EQ(parse_plan(to_string(plan)), plan);
+        check_plan_over_devices(plan);
         const ProductPlan block = block_plan(plan);
         EXPECT_TRUE(is_by_residues(block));
         EXPECT_LT(block.m * block.k * block.n, plan.m * plan.k * plan.n);
