@@ -1,8 +1,8 @@
 // A tile of C to a block, 8 x 4 entries of it to a thread, slices of A and B in shared memory with the next ones on
 // their way from memory.
 //
-// With x = x1 2^32 + x0, modulo 2^64: x y = x0 y0 + 2^32 (x0 y1 + x1 y0). The cross products are added to the upper word
-// of a sum, so that a multiplication takes three instructions, and no addition.
+// With x = x1 2^32 + x0, modulo 2^64: x y = x0 y0 + 2^32 (x0 y1 + x1 y0). The cross products are added to the upper
+// word of a sum, so that a multiplication takes three instructions, and no addition.
 #include "bench/suites/device_loop.hpp"
 
 namespace heptad::cli {
