@@ -95,12 +95,12 @@ TEST_F(CudaOverDevices, little_device_memory_leads_to_many_blocks_of_a_large_pro
 
 /// One huge entry: residues of its block take more moduli, or leave it to the classical product.
 TEST_F(CudaOverDevices, blocks_by_residues_lose_at_most_a_digit_beside_a_huge_entry) {
-    constexpr std::int64_t n = 400;
+    constexpr std::int64_t n = 600;
     Options options;
     options.device = "cuda";
     options.leaf = "heptad-int8";
     options.host.levels = 0;
-    options.host.device_memory_bytes = std::int64_t{8} << 20;
+    options.host.device_memory_bytes = std::int64_t{40} << 20;
     std::mt19937 random(7);
     std::uniform_real_distribution<double> uniform(-1, 1);
     for (const double huge : {1.0, 1e8}) {
@@ -116,7 +116,7 @@ TEST_F(CudaOverDevices, blocks_by_residues_lose_at_most_a_digit_beside_a_huge_en
         ASSERT_LT(plan.host->block_m * plan.host->block_k * plan.host->block_n, n * n * n) << to_string(plan);
         multiply_over_devices(1, a.view(), b.view(), 0, c.view(), options, {});
         double largest = 0, classical = 0x1p-24;
-        for (std::int64_t i = 0; i < n; i += 13) {
+        for (std::int64_t i = 0; i < n; i += 23) {
             for (std::int64_t j = 0; j < n; ++j) {
                 double sum = 0, absolute = 0;
                 float plain = 0;
