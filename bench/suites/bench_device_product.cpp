@@ -8,9 +8,11 @@
 #include <memory>
 
 #include "base/error.hpp"
+#include "base/types.hpp"
 #include "bench/suites/device_contest.hpp"
 #include "bench/suites/device_energy.hpp"
 #include "bench/suites/device_error.hpp"
+#include "bench/suites/device_loop.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/text.hpp"
 #include "kernels/cuda/vendor/cublas_emulation.hpp"
@@ -42,13 +44,26 @@ std::optional<double> joules_of(const Contestant& contestant, double call_s, int
     return (*after - *before) / static_cast<double>(calls_in(kEnergySeconds));
 }
 
+cuda::DeviceMatrix rows_on_device(const ConstView& view) {
+    return {const_cast<void*>(view.data), view.rows, view.cols, view.row_stride, view.col_stride};
+}
+
+void multiply_by_loop(const Product& product, void* stream) {
+    const cuda::DeviceStatus status =
+        launch_i64_loop(rows_on_device(product.a), rows_on_device(product.b), rows_on_device(product.c), stream);
+    if (status != 0) {
+        fail(ErrorCode::internal, "CUDA could not multiply 64-bit integers (error {})", status);
+    }
+}
+
 }  // namespace
 
 void require_right(const BenchRecord& record) {
     const ProblemSize& size = record.size;
-    if (record.type == Type::i32 && (record.error != 0 || record.vendor_error != 0)) {
-        fail(ErrorCode::verification, "the i32 product of {} x {} x {} by {} is wrong modulo 2^32", size.m, size.k,
-             size.n, record.error != 0 ? "heptad" : record.vendor);
+    if (is_integer(record.type) && (record.error != 0 || record.vendor_error != 0)) {
+        fail(ErrorCode::verification, "the {} product of {} x {} x {} by {} is wrong modulo 2^{}",
+             type_name(record.type), size.m, size.k, size.n, record.error != 0 ? "heptad" : record.vendor,
+             8 * element_bytes(record.type));
     }
     // Written so that a NaN fails too.
     if (!(record.error <= record.error_bound)) {
@@ -63,7 +78,7 @@ BenchRecord bench_device_product(const DeviceOperand& a, const DeviceOperand& b,
                                  const DeviceBenchSettings& settings,
                                  const std::function<void(int round, int rounds)>& progress) {
     const Type type = a.view.type;
-    const bool integers = type == Type::i32;
+    const bool integers = is_integer(type);
     Options options;
     options.device = settings.device;
     options.accuracy = settings.accuracy;
@@ -81,7 +96,11 @@ BenchRecord bench_device_product(const DeviceOperand& a, const DeviceOperand& b,
     std::vector<Contestant> contestants{
         device_contestant(integers ? "heptad-cuda-cores" : "cublas", timer, stream.handle(),
                           [&] {
-                              vendor.multiply({&product, 1}, leaf);
+                              if (type == Type::i64) {
+                                  multiply_by_loop(product, stream.handle());
+                              } else {
+                                  vendor.multiply({&product, 1}, leaf);
+                              }
                           }),
         device_contestant("heptad", timer, stream.handle(),
                           [&] { multiply_on_device(1, a.view, b.view, 0, c.view, options, context); })};

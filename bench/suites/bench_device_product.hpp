@@ -25,8 +25,9 @@ struct DeviceBenchSettings {
 /// Throws Error(verification) if a result on a device is above its bound, or an integer wrong.
 void require_right(const BenchRecord& record);
 
-/// `vendor` works on `stream`, and nothing else does. cuBLAS has no product of 32-bit integers: those are compared with
-/// our classical kernel on the CUDA cores. Throws Error(verification) if the result is above the plan's bound.
+/// `vendor` works on `stream`, and nothing else does. cuBLAS has no product of 32- and 64-bit integers: those are
+/// compared with classical kernels of ours on the CUDA cores. Throws Error(verification) if the result is above the
+/// plan's bound.
 BenchRecord bench_device_product(const DeviceOperand& a, const DeviceOperand& b, const DeviceOperand& c,
                                  cuda::CudaBackend& vendor, const cuda::Stream& stream,
                                  const DeviceBenchSettings& settings,

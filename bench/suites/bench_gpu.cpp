@@ -1,5 +1,5 @@
 // heptad bench gpu: products of matrices that lie on an NVIDIA device, over squares, odd sizes, families and thin
-// shapes, against cuBLAS (i32, which cuBLAS lacks: against our kernel on the CUDA cores).
+// shapes, against cuBLAS (i32 and i64, which cuBLAS lacks: against kernels of ours on the CUDA cores).
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
@@ -60,7 +60,8 @@ ContestRules rules_for(const ProblemSize& size, const BenchGpuArguments& bench) 
 
 /// Seconds that a line takes, roughly; only for the progress display.
 double guessed_gpu_seconds(Type type, const ProblemSize& size, const ContestRules& rules) {
-    const double rate = type == Type::i32 || is_complex(type)    ? 2e13
+    const double rate = type == Type::i64                        ? 8e12
+                        : type == Type::i32 || is_complex(type)  ? 2e13
                         : type == Type::f32 || type == Type::f64 ? 5e13
                         : type == Type::tf32                     ? 3e14
                                                                  : 7e14;
@@ -144,9 +145,10 @@ void run(const BenchGpuArguments& bench) {
     }
     ProgressMeter meter;
     meter.begin("bench gpu");
-    const bool integers = std::find(bench.types.begin(), bench.types.end(), Type::i32) != bench.types.end();
+    const bool integers = std::any_of(bench.types.begin(), bench.types.end(), is_integer);
     print(device_line(device) +
-          (integers ? "i32 is compared with our kernel on the CUDA cores: cuBLAS has no such product\n" : "") +
+          (integers ? "integers are compared with a kernel of ours on the CUDA cores: cuBLAS has no such products\n"
+                    : "") +
           gpu_table_head());
     std::vector<BenchRecord> records;
     for (const GpuLine& line : lines) {
@@ -192,7 +194,7 @@ Command add_bench_gpu(CLI::App& bench, const std::string& typed) {
     auto words = std::make_shared<GpuWords>();
     auto gpu = std::make_shared<BenchGpuArguments>();
     gpu->command = typed;
-    suite->add_option("--types", words->types, "of f32, f64, tf32, bf16, f16, i32 (default: those), c64, c128")
+    suite->add_option("--types", words->types, "of f32, f64, tf32, bf16, f16, i32 (default: those), c64, c128, i64")
         ->type_name("T,...");
     suite->add_option("--sizes", words->sizes, "n or MxKxN (default: the suite's)")->type_name("N,...");
     suite->add_option("--shapes", words->shapes, "more of them")->type_name("MxKxN,...");
@@ -203,7 +205,7 @@ Command add_bench_gpu(CLI::App& bench, const std::string& typed) {
     add_bench_options(*suite, *words, gpu->quick, gpu->results);
     suite->footer("Example: heptad bench gpu --types f32,bf16 --sizes 4096,8192 --shapes 8192x1024x8192 --json r.json");
     return {suite, [words, gpu] {
-                const std::string usual = "f32,f64,tf32,bf16,f16,i32", all = usual + ",c64,c128";
+                const std::string usual = "f32,f64,tf32,bf16,f16,i32", all = usual + ",c64,c128,i64";
                 for (const std::string& name : split(words->types.empty() ? usual : words->types, ',')) {
                     gpu->types.push_back(type_from_name(parse_choice("--types", name, split(all, ','))));
                 }

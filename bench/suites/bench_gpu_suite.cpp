@@ -31,7 +31,7 @@ private:
 }  // namespace
 
 std::vector<ProblemSize> gpu_suite(Type type, bool quick) {
-    const bool slow = type == Type::f32 || type == Type::f64 || type == Type::i32 || is_complex(type);
+    const bool slow = type == Type::f32 || type == Type::f64 || is_integer(type) || is_complex(type);
     Shapes shapes(slow ? kLargestSlow : std::numeric_limits<std::int64_t>::max());
     using Sizes = std::vector<std::int64_t>;
     for (const std::int64_t n :

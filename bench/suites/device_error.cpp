@@ -4,6 +4,7 @@
 
 #include "base/complex_as_real.hpp"
 #include "base/thread_pool.hpp"
+#include "base/types.hpp"
 #include "bench/suites/measured_error.hpp"
 #include "cli/interrupt.hpp"
 
@@ -85,8 +86,8 @@ DeviceError::DeviceError(const ConstView& a, const ConstView& b, cuda::CudaBacke
     : stream_(&stream),
       rows_of_a_(fetch_rows(a, spread_over(a.rows), stream)),
       columns_of_b_(expanded(fetch_columns(b, spread_over(b.cols), stream))),
-      max_a_(backend.scan(as_reals(a)).max_abs),
-      max_b_(backend.scan(as_reals(b)).max_abs) {}
+      max_a_(is_integer(a.type) ? 1 : backend.scan(as_reals(a)).max_abs),
+      max_b_(is_integer(b.type) ? 1 : backend.scan(as_reals(b)).max_abs) {}
 
 double DeviceError::of(const ConstView& c) const {
     const Matrix rows = fetch_rows(c, spread_over(c.rows), *stream_);
@@ -100,7 +101,7 @@ double DeviceError::of(const ConstView& c) const {
         is_complex(c.type)
             ? measure_error(as_reals(ConstView(rows_of_a_)), columns_of_b_, dense_reals(sampled), options).max_abs
             : measure_error(rows_of_a_, columns_of_b_, sampled, options).max_abs;
-    return error == 0 || c.type == Type::i32 ? error : error / max_a_ / max_b_;
+    return error == 0 ? error : error / max_a_ / max_b_;
 }
 
 }  // namespace heptad::cli

@@ -21,7 +21,7 @@ struct DeviceOperand {
 class RandomBlock {
 public:
     /// For matrices whose larger side is up to about `largest_side`; larger ones repeat entries more often. The stream
-    /// must outlive the block. Floats in [-1, 1), integers over all 32 bits.
+    /// must outlive the block. Floats in [-1, 1), integers over all their bits.
     RandomBlock(Type type, std::int64_t largest_side, const cuda::Stream& stream);
     Type type() const { return block_.view.type; }
     /// Same seed, same matrix.

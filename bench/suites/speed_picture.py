@@ -82,10 +82,13 @@ def readme_part(runs, is_library):
     return "\n\n".join(["![Ratio and error over n](docs/img/readme-speed.svg)", "\n".join(lines), note])
 
 
-
-
 def picture(runs, is_library):
-    shown = [m for m in machines(runs, is_library) if len(m["cells"]) >= 3]
+    return drawn([m for m in machines(runs, is_library) if len(m["cells"]) >= 3],
+                 "time of the best library / time of Heptad (above 1: Heptad is faster)", {kind: kind for kind in TYPES})
+
+
+def drawn(shown, caption, labels):
+    """A panel for each of [{name, cells}], cells: {(type, n): record}; None where there are none. labels: what to call a type."""
     if not shown:
         return None
     panel, left, top, ratio_h, gap, error_h = 270, 52, 46, 150, 34, 90
@@ -107,7 +110,7 @@ def picture(runs, is_library):
         return top + ratio_h + gap + error_h * math.log(error_high / value) / math.log(error_high / error_low)
 
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">', STYLE,
-           '<text class="small" x="8" y="14">time of the best library / time of Heptad (above 1: Heptad is faster)</text>',
+           f'<text class="small" x="8" y="14">{escape(caption)}</text>',
            f'<text class="small" x="8" y="{top + ratio_h + gap - 10}">largest error / the library\'s (below 1: Heptad is closer)</text>']
     marks = [value for value in (1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0) if value <= ratio_high]
     for column, machine in enumerate(shown):
@@ -117,7 +120,7 @@ def picture(runs, is_library):
             out.append(f'<line class="{"one" if value == 1 else "grid"}" x1="{begin}" x2="{end}" y1="{y_ratio(value):.1f}" y2="{y_ratio(value):.1f}"/>')
             if column == 0:
                 out.append(f'<text class="small" x="{left - 6}" y="{y_ratio(value) + 4:.1f}" text-anchor="end">{value:g}</text>')
-        for value in (0.1, 1, 10, 100):
+        for value in [value for value in (0.01, 0.1, 1, 10, 100) if value >= error_low]:
             out.append(f'<line class="{"one" if value == 1 else "grid"}" x1="{begin}" x2="{end}" y1="{y_error(value):.1f}" y2="{y_error(value):.1f}"/>')
             if column == 0:
                 out.append(f'<text class="small" x="{left - 6}" y="{y_error(value) + 4:.1f}" text-anchor="end">{value:g}</text>')
@@ -133,5 +136,8 @@ def picture(runs, is_library):
                 out.append(f'<polyline class="{kind}" points="{" ".join(f"{a:.1f},{b:.1f}" for a, b in points)}"/>')
                 out += [f'<circle class="{kind}" cx="{a:.1f}" cy="{b:.1f}" r="2.5"/>' for a, b in points]
     out.append(f'<text class="small" x="{left + 4}" y="{height - 6}">n, square products:</text>')
-    out.append(f'<text class="f32" x="{left + 120}" y="{height - 6}">f32</text><text class="f64" x="{left + 152}" y="{height - 6}">f64</text>')
+    at = left + 120
+    for kind in TYPES:
+        out.append(f'<text class="{kind}" x="{at}" y="{height - 6}">{escape(labels[kind])}</text>')
+        at += 8 * len(labels[kind]) + 8
     return "\n".join(out + ["</svg>"]) + "\n"

@@ -32,6 +32,9 @@ namespace {
 
 /// Random numbers in the bits of a type, uniform in [-1, 1): clocks and power depend on what is multiplied.
 std::vector<std::byte> random_block(Type type, std::size_t elements) {
+    if (is_complex(type)) {
+        return random_block(part_type(type), 2 * elements);
+    }
     std::mt19937 random(1);
     std::uniform_real_distribution<float> uniform(-1, 1);
     const std::size_t size = element_bytes(type);
@@ -52,11 +55,24 @@ std::vector<std::byte> random_block(Type type, std::size_t elements) {
             case Type::i32:
                 put(static_cast<std::int32_t>(random()));
                 break;
+            case Type::i64:
+                put(std::uint64_t{random()} << 32 | random());
+                break;
             default:
                 put(x);
         }
     }
     return bytes;
+}
+
+/// No levels of sums, so no batches and no passes; and fewer sizes do.
+bool is_rare(Type type) {
+    return type == Type::i64 || is_complex(type);
+}
+
+bool is_measured(const std::string& leaf, Type type) {
+    return is_rare(type) ? leaf_traits(leaf).by_residues || leaf_traits(leaf).is_whole_call
+                         : leaf != "heptad" || type == Type::i32;
 }
 
 /// Measures one device.
@@ -75,10 +91,11 @@ public:
         Machine machine;
         machine.cpu = device_name;
         machine.measured = true;
-        for (const Type type : {Type::f32, Type::f64, Type::tf32, Type::bf16, Type::f16, Type::i32}) {
+        for (const Type type :
+             {Type::f32, Type::f64, Type::tf32, Type::bf16, Type::f16, Type::i32, Type::i64, Type::c64, Type::c128}) {
             fill(type);
             for (const std::string& leaf : backend_.leaves(type)) {
-                if (leaf != "heptad" || type == Type::i32) {
+                if (is_measured(leaf, type)) {
                     if (leaf_traits(leaf).by_residues) {
                         fill(type);  // results of others lie about
                     }
@@ -87,7 +104,7 @@ public:
                     watch_.count_impossible(replace_impossible(machine.leaves.back(), {}, before_));
                 }
             }
-            if (type != Type::tf32 && pass_tuning_bytes(type) <= kBytes) {  // tf32 is f32 to a pass
+            if (type != Type::tf32 && !is_rare(type) && pass_tuning_bytes(type) <= kBytes) {  // tf32 is f32 to a pass
                 note_(fmt::format("{} shapes of passes", type_name(type)));
                 const std::vector<PassProfile> tuned = tune_passes(type, backend_, stream_, memory_.data());
                 machine.passes.insert(machine.passes.end(), tuned.begin(), tuned.end());
@@ -116,8 +133,9 @@ private:
         constexpr std::size_t kElements = (std::size_t{1} << 22) - 3;
         const std::vector<std::byte> block = random_block(type, kElements);
         const auto bytes = static_cast<std::int64_t>(block.size());
-        for (std::int64_t at = 0; at < kBytes; at += bytes) {
-            const std::int64_t count = std::min(bytes, kBytes - at);
+        const std::int64_t end = is_rare(type) ? kBytes / 3 : kBytes;  // what fewer sizes need
+        for (std::int64_t at = 0; at < end; at += bytes) {
+            const std::int64_t count = std::min(bytes, end - at);
             cuda::copy_rows(block.data(), count, static_cast<std::byte*>(memory_.data()) + at, count, count, 1,
                             stream_.handle());
         }
@@ -199,7 +217,9 @@ private:
     double residue_seconds(const std::string& leaf, Type type, std::int64_t m, std::int64_t k, std::int64_t n) {
         Problem problem{m, k, n, type, 1, {}};
         problem.options.device = "cuda";
-        const ProductPlan plan = plan_with_shape(problem, before_, {{}, leaf});
+        problem.options.levels = 0;
+        const ProductPlan plan = type == Type::i64 ? make_plan(problem, before_, device_limits())
+                                                   : plan_with_shape(problem, before_, {{}, leaf});
         const auto bytes = [&](std::int64_t rows, std::int64_t cols) {
             return round_up(rows * cols * static_cast<std::int64_t>(element_bytes(type)), 256);
         };
@@ -303,13 +323,13 @@ private:
             }
             return result;
         }
-        for (std::int64_t n = 128; n <= (slow ? 16384 : 32768); n *= 2) {
+        for (std::int64_t n = 128; n <= (is_rare(type) ? 8192 : slow ? 16384 : 32768); n *= 2) {
             if (leaf != "heptad" || n <= 8192) {
                 add(n, n, n, 1);
             }
             constexpr std::int64_t kFirstBetween = 768, kLastBetween = 6144;
             if (const std::int64_t between = n / 2 * 3;
-                leaf != "heptad" && between >= kFirstBetween && between <= kLastBetween) {
+                leaf != "heptad" && !is_rare(type) && between >= kFirstBetween && between <= kLastBetween) {
                 add(between, between, between, 1);
             }
         }

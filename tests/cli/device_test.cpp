@@ -88,5 +88,35 @@ TEST_F(Device, mul_moves_large_matrices_beside_their_product) {
         EXPECT_EQ(again["plan"], done["plan"]);
     }
 }
+
+TEST_F(Device, files_and_matrices_beyond_the_device_go_by_residues) {
+    if (!available_) {
+        GTEST_SKIP() << cuda_["problem"].get<std::string>();
+    }
+    for (const char* type : {"f32", "i64"}) {
+        for (const char* name : {"L.npy", "R.npy"}) {
+            heptad_ok({"gen", "uniform", "--shape", "3000x3000", "--type", type, "--seed", name[0] == 'L' ? "1" : "2",
+                       "-o", name});
+        }
+        const std::vector<std::string> common{"mul",      "L.npy", "R.npy",  "-o",          "C.npy",
+                                              "--device", "cuda",  "--leaf", "heptad-int8", "--verify"};
+        const std::vector<std::vector<std::string>> places{{"--memory", "60M"}, {"--device-memory", "200M"}};
+        std::string bytes;
+        for (const auto& place : places) {
+            std::vector<std::string> words = common;
+            words.insert(words.end(), place.begin(), place.end());
+            const nlohmann::json done = heptad_json(words);
+            EXPECT_TRUE(done["verified"].get<bool>());
+            const std::string plan = done["plan"].get<std::string>();
+            EXPECT_TRUE(contains(plan, place[0] == "--memory" ? "disk={" : "host={")) << plan;
+            EXPECT_TRUE(contains(plan, "arithmetic=residues:")) << plan;
+            if (std::string(type) == "i64") {  // exact, wherever the cuts lie
+                EXPECT_TRUE(bytes.empty() || bytes == read("C.npy"));
+                bytes = read("C.npy");
+            }
+        }
+    }
+}
+
 }  // namespace
 }  // namespace heptad::testing

@@ -23,7 +23,7 @@ protected:
 
 TEST_F(MpiDevice, every_algorithm_equals_the_definition_on_ranks_that_share_a_device) {
     std::filesystem::create_directory(folder_ / "scratch");
-    for (const char* dtype : {"<f4", "<f8", "<i4"}) {
+    for (const char* dtype : {"<f4", "<f8", "<i4", "<i8"}) {
         make_operands(61, 83, 47, dtype);
         const TestMatrix c0 = integers(61, 47, 3);
         write_matrix("C0.npy", c0, dtype);
@@ -38,6 +38,17 @@ TEST_F(MpiDevice, every_algorithm_equals_the_definition_on_ranks_that_share_a_de
         }
         expect_product(2, {"--device", "cuda", "--algorithm", "pegmm", "--scatter", "--scratch", "scratch"},
                        product(a_, b_));
+    }
+}
+
+/// Products of i64 on a device are always by residues.
+TEST_F(MpiDevice, blocks_of_ranks_go_by_residues) {
+    make_operands(150, 130, 141, "<f4");
+    for (const Words& algorithm :
+         {Words{"--grid", "2x1x1"}, Words{"--grid", "1x2x1"}, Words{"--algorithm", "pegmm", "--block", "40x70x50"}}) {
+        Words words = algorithm;
+        words.insert(words.end(), {"--device", "cuda", "--leaf", "heptad-int8", "--verify"});
+        expect_product(2, words, product(a_, b_));
     }
 }
 

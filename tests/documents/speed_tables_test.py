@@ -64,6 +64,19 @@ class SpeedTables(unittest.TestCase):
         self.assertNotIn("a loose one", part + drawn)
         self.assertNotIn("a card", drawn)  # one size makes no line
 
+    def test_residues_have_a_row_for_each_file_and_type_and_say_where_the_vendor_was_taken(self):
+        by_residues = {"plan": "plan ... arithmetic=residues:7 ...", "error_bound": 1e-3}
+        files = [("some", [record(4096, 2.5, 1e-7, **by_residues), record(8191, 9.0, 1e-7, **by_residues),
+                           record(2048, 1.0, 1e-6, plan="plan ... leaf=cublas", error_bound=1e-3)]),
+                 ("others", [record(4096, 12.0, 0, **{**by_residues, "type": "i64", "error_bound": 0, "vendor": "a loop", "vendor_error": 0})])]
+        part = update_readme.residue_document.measured_part(files, update_readme.table)
+        self.assertIn("| f32 `fast`, 7 moduli (`some.json`) | the vendor's own | 2.50, 0.10 |", part)
+        self.assertIn("| i64 over a loop, 7 moduli (`others.json`) |  | 12.00 |", part)
+        self.assertNotIn("9.00", part)  # odd sizes are another story
+        drawn = update_readme.residue_document.picture(files)
+        self.assertEqual(drawn.count("<circle"), 4)  # ratio and error of two products
+        self.assertNotIn("i64", drawn)  # nothing to compare the errors of
+
 
 if __name__ == "__main__":
     unittest.main()

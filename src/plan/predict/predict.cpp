@@ -90,12 +90,19 @@ double expected_moduli(const ProductPlan& plan) {
     const bool follows_data = rounds_once(plan) && !is_integer(plan.type);
     return follows_data ? std::min(plan.arithmetic.moduli, plan.type == Type::f64 ? 22 : 15) : plan.arithmetic.moduli;
 }
-/// A leaf by residues is measured with the moduli of `balanced`.
-double moduli_over_measured(const ProductPlan& plan) {
+/// The type whose products by residues say how long those of the plan take.
+Type measured_type(const ProductPlan& plan, const Machine& machine) {
+    const bool has_own = std::any_of(machine.leaves.begin(), machine.leaves.end(), [&](const LeafProfile& profile) {
+        return profile.leaf == plan.leaf && profile.type == plan.type;
+    });
+    return has_own ? plan.type : plan.type == Type::f32 || plan.type == Type::c64 ? Type::f32 : Type::f64;
+}
+/// A leaf by residues is measured with the moduli of `balanced`, and of integers with those that they take.
+double moduli_over_measured(const ProductPlan& plan, Type measured) {
     if (!rounds_once(plan)) {
         return plan.least_evenness == 0 ? 0.87 : 1;
     }
-    return expected_moduli(plan) / (plan.type == Type::f32 ? 7 : 14);
+    return is_integer(measured) ? 1 : expected_moduli(plan) / (measured == Type::f32 ? 7 : 14);
 }
 
 /// The products at the bottom, with their sums inside where that is the plan.
@@ -124,9 +131,9 @@ double products_seconds(const ProductPlan& plan, const Machine& machine) {
         }
     }
     if (is_by_residues(plan) && is_on_device(plan)) {
-        const Type measured = plan.type == Type::f32 ? Type::f32 : Type::f64;  // integers take the time of their moduli
+        const Type measured = measured_type(plan, machine);
         const double misaligned = rows_are_misaligned(plan) ? misaligned_factor(machine, plan.leaf, measured) : 1;
-        return moduli_over_measured(plan) * misaligned *
+        return moduli_over_measured(plan, measured) * misaligned *
                leaf_seconds(machine, plan.leaf, measured, plan.m, plan.k, plan.n);
     }
     return static_cast<double>(leaf.count) *

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -131,6 +132,7 @@ std::vector<HostCandidate> candidates(const HostProblem& problem) {
 struct Shortage {
     std::int64_t device_bytes = std::numeric_limits<std::int64_t>::max();
     std::int64_t host_bytes = std::numeric_limits<std::int64_t>::max();
+    std::exception_ptr of_block;  // that has no plan without more workspace
 };
 
 /// All of it: the cut around the plan of a block.
@@ -164,8 +166,16 @@ std::optional<HostDecision> plan_cut(const HostProblem& problem, const DeviceFac
         shortage.device_bytes = std::min(shortage.device_bytes, blocks);
         return std::nullopt;
     }
-    const ProductPlan block =
-        plan_block({cut.block_m, cut.block_k, cut.block_n}, candidate.shape.steps > 1, limit - blocks);
+    ProductPlan block;
+    try {
+        block = plan_block({cut.block_m, cut.block_k, cut.block_n}, candidate.shape.steps > 1, limit - blocks);
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::resource) {
+            throw;
+        }
+        shortage.of_block = std::current_exception();
+        return std::nullopt;
+    }
     cut.workspace_bytes = block.workspace_bytes;
     cut.in_place = lies_in_place(problem, cut);
     cut.in_place = cut.in_place && host_buffer_bytes(problem, cut, devices) <= host.memory_bytes;
@@ -207,6 +217,9 @@ void check_constraints(const HostOptions& constraints) {
 [[noreturn]] void refuse(const HostProblem& problem, const DeviceFacts& devices, const HostFacts& host,
                          const Shortage& shortage) {
     const ProblemSize& size = problem.size;
+    if (shortage.of_block) {
+        std::rethrow_exception(shortage.of_block);
+    }
     if (shortage.host_bytes != std::numeric_limits<std::int64_t>::max()) {
         fail(ErrorCode::resource,
              "a product of {} x {} x {} in {} over {} needs {} bytes of buffers in host memory, and {} can be had; use "
@@ -313,7 +326,8 @@ ProductPlan block_plan(const ProductPlan& plan) {
     block.workspace_bytes = cut.workspace_bytes;
     block.predicted_s = 0;
     block.error_bound = error_bound(block);
-    if (plan.least_evenness > 0) {  // balanced: the levels at the host have a limit of their own
+    // balanced: the levels at the host have a limit of their own, and residues keep theirs
+    if (plan.least_evenness > 0 && !is_by_residues(plan)) {
         block.least_evenness = least_evenness_of(block.levels);
     }
     return block;

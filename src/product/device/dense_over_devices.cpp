@@ -113,11 +113,6 @@ int host_threads(const DeviceList& list, const ProductContext& context) {
 
 HostDecision make_plan_for(const DeviceList& list, const ProblemSize& size, Type type, Type result_type,
                            const Options& options, const ProductContext& context) {
-    if (list.cuda && type == Type::i64) {
-        fail(ErrorCode::usage,
-             "products of i64 run on one device, whose memory holds all three matrices, and not over devices; set "
-             "device to cpu");
-    }
     refuse_complex(type, "over devices");
     const HostProblem problem{size, type, result_type, false, options.accumulate, options.accuracy, options.host};
     return make_host_plan(

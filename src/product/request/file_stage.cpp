@@ -28,6 +28,29 @@ constexpr std::int64_t kStageReservedBytes = std::int64_t{512} << 20;  // the li
 constexpr std::int64_t kBitsOfByte = 8;
 constexpr std::int64_t kPaddedRowsBytes = std::int64_t{64} << 20;  // of those, for the latter
 
+/// What `make` makes of a step, or a plan that is never carried out where memory is short: the cut goes on to smaller
+/// steps.
+template <class Make>
+ProductPlan plan_or_none(const StageProduct& product, Type type, bool fits, Make&& make) {
+    ProductPlan plan;
+    try {
+        plan = make();
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::resource) {
+            throw;
+        }
+        fits = false;
+    }
+    if (!fits) {
+        plan.predicted_s = std::numeric_limits<double>::infinity();
+    }
+    plan.m = product.m;
+    plan.k = product.k;
+    plan.n = product.n;
+    plan.type = type;
+    return plan;
+}
+
 /// The buffers of strips, panels and tiles have copies on the device; where tiles do not fit, a strip at a time.
 StageProducts device_stage(const Request& asked) {
     const int device = cuda::device_index(asked.options.device);
@@ -38,7 +61,7 @@ StageProducts device_stage(const Request& asked) {
     Options within_device = asked.options;
     within_device.host = {};  // the file's own cut fits
     stage.plan = [options = within_device, room](const StageProduct& product, Type type) {
-        if (type == Type::i64 || is_complex(type)) {
+        if (is_complex(type)) {
             fail(ErrorCode::usage, "products of {} do not run on cuda from file to file; set device to cpu",
                  type_name(type));
         }
@@ -49,11 +72,8 @@ StageProducts device_stage(const Request& asked) {
         Options limited = options;
         limited.accumulate = product.accumulate;
         limited.workspace_limit_bytes = std::max<std::int64_t>(room - taken, 0);
-        ProductPlan plan = plan_device_product(product.m, product.k, product.n, type, limited, {});
-        if (taken > room) {  // never carried out: the cut goes on to smaller steps
-            plan.predicted_s = std::numeric_limits<double>::infinity();
-        }
-        return plan;
+        return plan_or_none(product, type, taken <= room,
+                            [&] { return plan_device_product(product.m, product.k, product.n, type, limited, {}); });
     };
     stage.open_device = [device, room](const StepDeviceSizes& sizes) {
         return open_device_steps(sizes, device, room + kPaddedRowsBytes);
@@ -72,23 +92,13 @@ std::int64_t step_bytes(const HostForecast& told, bool in_host_memory) {
 }
 
 ProductPlan plan_of_cut(const StageProduct& product, Type type, bool in_host_memory, const CutStep& cut) {
-    ProductPlan plan;
-    try {
+    return plan_or_none(product, type, true, [&] {
         const HostDecision made =
             cut({product.m, product.k, product.n}, product.accumulate, product.workspace_limit_bytes);
-        plan = made.plan;
+        ProductPlan plan = made.plan;
         plan.workspace_bytes = step_bytes(made.forecast, in_host_memory);
-    } catch (const Error& error) {
-        if (error.code() != ErrorCode::resource) {
-            throw;
-        }
-        plan.predicted_s = std::numeric_limits<double>::infinity();  // the cut goes on to smaller steps
-    }
-    plan.m = product.m;
-    plan.k = product.k;
-    plan.n = product.n;
-    plan.type = type;
-    return plan;
+        return plan;
+    });
 }
 
 StageProducts over_devices_stage(const Request& asked) {

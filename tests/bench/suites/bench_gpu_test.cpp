@@ -38,5 +38,25 @@ TEST_F(Device, bench_writes_a_result_file_or_exits_4) {
     EXPECT_FALSE(record["plan"].get<std::string>().empty());
 }
 
+/// Both are compared with the definition before anything is printed: a wrong entry of either exits with 5.
+TEST_F(Device, integers_of_64_bits_are_compared_with_the_cuda_cores) {
+    const std::vector<std::string> words{"bench",   "gpu",      "--types", "i64",    "--sizes",
+                                         "256,130", "--shapes", "65x33x7", "--json", "integers.json"};
+    if (!available_) {
+        expect_refused(words);
+        return;
+    }
+    const Outcome outcome = heptad(words);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const nlohmann::json file = nlohmann::json::parse(read("integers.json"), nullptr, false);
+    ASSERT_EQ(file["results"].size(), 3U);
+    for (const nlohmann::json& record : file["results"]) {
+        EXPECT_EQ(record["vendor"], "heptad-cuda-cores");
+        EXPECT_EQ(record["error"], 0);
+        EXPECT_EQ(record["vendor_error"], 0);
+        EXPECT_GT(record["vendor_s"].get<double>(), 0);
+    }
+}
+
 }  // namespace
 }  // namespace heptad::testing

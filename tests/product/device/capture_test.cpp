@@ -5,6 +5,8 @@
 
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <vector>
 
 #include "product/device/bit_cuda_product.hpp"
 #include "product/device/device_bits.hpp"
@@ -78,6 +80,75 @@ TEST_P(Capture, replays_are_products_of_what_the_operands_hold_then) {
                 const double got = c.get(i, j);
                 ASSERT_TRUE(got == sum || (std::isnan(got) && std::isnan(sum)))
                     << "replay " << replay << " at " << i << ", " << j << ": " << got << " for " << sum;
+            }
+        }
+    }
+    cudaGraphExecDestroy(ready);
+    cudaGraphDestroy(graph);
+}
+
+/// Products on more streams than are kept track of, while another one records: what is kept of the least recently used
+/// streams goes, and nothing of that may wait for the device.
+TEST(capture, products_on_many_other_streams_leave_a_recording_alone) {
+    HEPTAD_NEEDS_DEVICE();
+    constexpr std::int64_t n = 64, kStreams = 40;
+    std::mt19937 random(22);
+    GuardedMatrix a(Type::f32, n, n, Layout::rows), b(Type::f32, n, n, Layout::rows), c(Type::f32, n, n, Layout::rows);
+    a.fill_random(random, 2);
+    b.fill_random(random, 2);
+    c.fill(0);
+    std::vector<GuardedMatrix> results(kStreams, c);
+    const cuda::Stream recording(0);
+    std::vector<std::unique_ptr<cuda::Stream>> streams;
+    std::vector<std::unique_ptr<DeviceMatrixCopy>> copies;
+    auto* const handle = static_cast<cudaStream_t>(recording.handle());
+    DeviceMatrixCopy da(a, handle), db(b, handle), dc(c, handle);
+    for (GuardedMatrix& result : results) {
+        streams.push_back(std::make_unique<cuda::Stream>(0));
+        copies.push_back(std::make_unique<DeviceMatrixCopy>(result, streams.back()->handle()));
+    }
+    const auto options_with = [](int levels) {
+        Options options;
+        options.device = "cuda";
+        options.levels = levels;
+        options.accuracy = Accuracy::fast;
+        return options;
+    };
+    constexpr std::int64_t kBytes = std::int64_t{64} << 20;
+    const cuda::DeviceMemory workspace(0, kBytes, handle);
+    ProductContext context;
+    context.workspace = workspace.data();
+    context.workspace_bytes = kBytes;
+    context.stream = handle;
+    recording.synchronize();
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t ready = nullptr;
+    ASSERT_EQ(cudaStreamBeginCapture(handle, cudaStreamCaptureModeGlobal), cudaSuccess);
+    multiply_on_device(1, da.view(), db.view(), 0, dc.view(), options_with(1), context);
+    for (std::size_t i = 0; i < copies.size(); ++i) {
+        ProductContext other;
+        other.stream = streams[i]->handle();
+        multiply_on_device(1, da.view(), db.view(), 0, copies[i]->view(), options_with(static_cast<int>(i % 2)), other);
+    }
+    multiply_on_device(1, da.view(), db.view(), 1, dc.view(), options_with(0), context);
+    ASSERT_EQ(cudaStreamEndCapture(handle, &graph), cudaSuccess) << "the recording was broken";
+    ASSERT_EQ(cudaGraphInstantiate(&ready, graph, 0), cudaSuccess);
+    ASSERT_EQ(cudaGraphLaunch(ready, handle), cudaSuccess);
+    dc.fetch();
+    recording.synchronize();
+    for (std::size_t i = 0; i < copies.size(); ++i) {
+        copies[i]->fetch();
+        streams[i]->synchronize();
+    }
+    for (std::int64_t i = 0; i < n; ++i) {
+        for (std::int64_t j = 0; j < n; ++j) {
+            double sum = 0;
+            for (std::int64_t q = 0; q < n; ++q) {
+                sum += a.get(i, q) * b.get(q, j);
+            }
+            ASSERT_EQ(c.get(i, j), 2 * sum) << i << " " << j;
+            for (const GuardedMatrix& result : results) {
+                ASSERT_EQ(result.get(i, j), sum) << i << " " << j;
             }
         }
     }

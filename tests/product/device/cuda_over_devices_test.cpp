@@ -2,6 +2,10 @@
 // host, on one device, and on two that are one.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <random>
+
 #include "kernels/cuda/device/device.hpp"
 #include "product/device/cuda_device.hpp"
 #include "product/device/faulty_device.hpp"
@@ -11,7 +15,7 @@
 namespace heptad::test {
 namespace {
 
-constexpr Type kTypes[] = {Type::f64, Type::f32, Type::tf32, Type::bf16, Type::f16, Type::i32};
+constexpr Type kTypes[] = {Type::f64, Type::f32, Type::tf32, Type::bf16, Type::f16, Type::i32, Type::i64};
 
 class CudaOverDevices : public ::testing::Test {
 protected:
@@ -68,7 +72,7 @@ TEST_F(CudaOverDevices, every_type_equals_the_definition) {
 }
 
 TEST_F(CudaOverDevices, little_device_memory_leads_to_many_blocks_of_a_large_product) {
-    for (const Type type : {Type::f32, Type::i32}) {
+    for (const Type type : {Type::f32, Type::i32, Type::i64}) {
         Random random(3);
         GuardedMatrix a(type, 1500, 1400, Layout::rows), b(type, 1400, 1600, Layout::rows);
         GuardedMatrix c(type, 1500, 1600, Layout::rows), expected = c;
@@ -86,6 +90,47 @@ TEST_F(CudaOverDevices, little_device_memory_leads_to_many_blocks_of_a_large_pro
             multiply_over_devices(1, a.view(), b.view(), 0, result.view(), options, {});
             EXPECT_TRUE(result.equals(expected)) << type_name(type) << " " << levels << ": " << to_string(plan);
         }
+    }
+}
+
+/// One huge entry: residues of its block take more moduli, or leave it to the classical product.
+TEST_F(CudaOverDevices, blocks_by_residues_lose_at_most_a_digit_beside_a_huge_entry) {
+    constexpr std::int64_t n = 600;
+    Options options;
+    options.device = "cuda";
+    options.leaf = "heptad-int8";
+    options.host.levels = 0;
+    options.host.device_memory_bytes = std::int64_t{40} << 20;
+    std::mt19937 random(7);
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    for (const double huge : {1.0, 1e8}) {
+        GuardedMatrix a(Type::f32, n, n, Layout::rows), b = a, c = a;
+        for (std::int64_t i = 0; i < n; ++i) {
+            for (std::int64_t j = 0; j < n; ++j) {
+                a.set(i, j, i + j == 0 ? huge : uniform(random));
+                b.set(i, j, uniform(random));
+            }
+        }
+        const ProductPlan plan = make_plan_over_devices({n, n, n}, Type::f32, Type::f32, options, {}).plan;
+        ASSERT_TRUE(is_by_residues(plan)) << to_string(plan);
+        ASSERT_LT(plan.host->block_m * plan.host->block_k * plan.host->block_n, n * n * n) << to_string(plan);
+        multiply_over_devices(1, a.view(), b.view(), 0, c.view(), options, {});
+        double largest = 0, classical = 0x1p-24;
+        for (std::int64_t i = 0; i < n; i += 23) {
+            for (std::int64_t j = 0; j < n; ++j) {
+                double sum = 0, absolute = 0;
+                float plain = 0;
+                for (std::int64_t p = 0; p < n; ++p) {
+                    sum += a.get(i, p) * b.get(p, j);
+                    absolute += std::abs(a.get(i, p) * b.get(p, j));
+                    plain += static_cast<float>(a.get(i, p)) * static_cast<float>(b.get(p, j));
+                }
+                largest = std::max(largest, std::abs(c.get(i, j) - sum) / absolute);
+                classical = std::max(classical, std::abs(plain - sum) / absolute);
+            }
+        }
+        EXPECT_GT(largest, 0);
+        EXPECT_LE(largest, 10 * classical) << huge;
     }
 }
 

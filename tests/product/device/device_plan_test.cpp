@@ -8,9 +8,11 @@
 #include "io/device_machine.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "plan/predict/error_bound.hpp"
+#include "plan/search/host_plan.hpp"
 #include "plan/search/level_layout.hpp"
 #include "plan/search/planner.hpp"
 #include "product/device/device_product.hpp"
+#include "product/device/over_devices.hpp"
 
 namespace heptad::test {
 namespace {
@@ -346,6 +348,36 @@ TEST(device_plan, exact_and_i64_are_planned_by_residues_without_a_device) {
     EXPECT_THROW(plan_device_product(64, 300000, 64, Type::i64, options, {}), Error);
     options.leaf = "cublas";
     EXPECT_THROW(plan_device_product(64, 64, 64, Type::i64, options, {}), Error);
+}
+
+TEST(device_plan, complex_products_by_residues_take_longer_than_real_ones) {
+    Options options;
+    options.device = "cuda";
+    for (const auto& [type, part] : {std::pair{Type::c64, Type::f32}, {Type::c128, Type::f64}}) {
+        const ProductPlan plan = plan_device_product(8192, 8192, 8192, type, options, {});
+        const ProductPlan real = plan_device_product(8192, 8192, 8192, part, options, {});
+        ASSERT_TRUE(is_by_residues(plan) && is_by_residues(real));
+        EXPECT_GT(plan.predicted_s, 2.3 * real.predicted_s);  // measured: 2.8 times
+        EXPECT_LT(plan.predicted_s, 3.1 * real.predicted_s);
+    }
+}
+
+TEST(device_plan, blocks_of_matrices_beyond_a_device_go_by_residues_and_judge_their_data) {
+    Options options;
+    options.device = "cuda";
+    options.host.device_memory_bytes = std::int64_t{2} << 30;
+    options.workspace_limit_bytes = std::int64_t{8} << 30;
+    for (const Type type : {Type::f32, Type::f64, Type::i64}) {
+        const ProductPlan plan = make_plan_over_devices({16384, 16384, 16384}, type, type, options, {}).plan;
+        ASSERT_TRUE(is_by_residues(plan)) << to_string(plan);
+        EXPECT_EQ(parse_plan(to_string(plan)), plan);
+        check_plan_over_devices(plan);
+        const ProductPlan block = block_plan(plan);
+        EXPECT_TRUE(is_by_residues(block));
+        EXPECT_LT(block.m * block.k * block.n, plan.m * plan.k * plan.n);
+        EXPECT_EQ(block.least_evenness, type == Type::i64 ? 0 : least_evenness_of({LevelPlan{}})) << to_string(plan);
+        EXPECT_EQ(plan.error_bound == 0, type == Type::i64);
+    }
 }
 
 }  // namespace

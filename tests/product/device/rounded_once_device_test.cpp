@@ -338,7 +338,7 @@ TEST(rounded_once_device, integers_of_64_bits_have_the_bits_of_the_processor) {
     }
 }
 
-TEST(rounded_once_device, replays_of_a_graph_are_products_or_nan) {
+TEST(rounded_once_device, replays_of_a_graph_are_products_or_nan_that_the_next_call_tells_of) {
     HEPTAD_NEEDS_DEVICE();
     for (const int levels : {0, 1}) {
         Operands x(Type::f64, {120, 80, 100});
@@ -384,6 +384,20 @@ TEST(rounded_once_device, replays_of_a_graph_are_products_or_nan) {
                 ASSERT_TRUE(std::isnan(x.c.get(i, j))) << i << " " << j;
             }
         }
+        // Nobody waits for a graph: the next exact product that waits says it, once, and leaves its own C alone.
+        fill_floats(x.a, 27, 5);
+        x.c.fill(1);
+        const GuardedMatrix before = x.c;
+        try {
+            multiply_on_device(1, x.a.view(), x.b.view(), 0, x.c.view(), options, {});
+            FAIL() << "was not told of the graph";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::input);
+            EXPECT_NE(std::string(error.what()).find("recorded graph"), std::string::npos) << error.what();
+        }
+        EXPECT_TRUE(x.c.equals_byte_for_byte(before));
+        multiply_on_device(1, x.a.view(), x.b.view(), 0, x.c.view(), options, {});
+        EXPECT_TRUE(x.c.equals_byte_for_byte(expected));
         cudaGraphExecDestroy(ready);
         cudaGraphDestroy(graph);
     }

@@ -11,15 +11,25 @@
 #include "base/shared_state.hpp"
 #include "kernels/cuda/device/cuda_backend_state.hpp"
 #include "kernels/cuda/fused/fused_product.hpp"
+#include "kernels/cuda/vendor/kept_handles.hpp"
 
 namespace heptad::cuda {
+namespace {
+
+constinit KeptHandles<cublasHandle_t> kept_handles;
+
+}  // namespace
+
 CudaBackend::CudaBackend(int device, void* stream) : state_(std::make_unique<State>()) {
     require_device(device);
     const DeviceScope scope(device);
     state_->device = device;
     state_->stream = static_cast<cudaStream_t>(stream);
     state_->library = &cublas_library();
-    check(state_->library->create(&state_->handle), "start");
+    state_->handle = kept_handles.take(device);
+    if (state_->handle == nullptr) {
+        check(state_->library->create(&state_->handle), "start");
+    }
     try {
         check(state_->library->set_stream(state_->handle, state_->stream), "take a stream");
         check(cudaMalloc(&state_->own_workspace, static_cast<std::size_t>(kCublasWorkspaceBytes + kGuardBytes)),
@@ -32,13 +42,13 @@ CudaBackend::CudaBackend(int device, void* stream) : state_(std::make_unique<Sta
         check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep), "set up the memory pool");
     } catch (...) {
         cudaFree(state_->own_workspace);
-        state_->library->destroy(state_->handle);
+        kept_handles.keep(device, state_->handle);
         throw;
     }
 }
 
 CudaBackend::~CudaBackend() {
-    state_->library->destroy(state_->handle);
+    kept_handles.keep(state_->device, state_->handle);
     cudaFree(state_->own_workspace);
     if (state_->second_stream != nullptr) {
         cudaStreamDestroy(state_->second_stream);
@@ -340,6 +350,7 @@ std::shared_ptr<CudaBackend> backend_for(int device, void* stream) {
     }
     kept->push_front({device, stream, std::make_shared<CudaBackend>(device, stream)});
     if (kept->size() > kMostKept) {
+        const CaptureScope capturable;  // somebody may record on another stream, and memory is given back
         kept->pop_back();
     }
     return kept->front().backend;

@@ -39,6 +39,7 @@ struct ExactRebuild {
     DeviceMatrix c;                                     // best if the entries of a row lie side by side
     const ExactWords* words = nullptr;                  // where the norms turn out; null: known to fit
     double capacity = 0;                                // log2 of what they may be; beyond it c becomes NaN
+    std::uint32_t* refused = nullptr;                   // becomes 1 then; null where they are known to fit
 };
 DeviceStatus launch_exact_rebuild_f32(const ExactRebuild& launch, StreamHandle stream);
 DeviceStatus launch_exact_rebuild_f64(const ExactRebuild& launch, StreamHandle stream);

@@ -154,6 +154,9 @@ __global__ void __launch_bounds__(kRebuildThreads<Levels>)
         return;
     }
     const bool beyond = is_beyond(launch);
+    if (beyond && blockIdx.x == 0 && threadIdx.x == 0) {
+        *launch.refused = 1;
+    }
     if constexpr (Levels == 0) {
         if (beyond) {
             fill_with_nan<T>(launch, row, col);

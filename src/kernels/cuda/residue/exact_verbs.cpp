@@ -6,6 +6,7 @@
 #include "base/types.hpp"
 #include "kernels/cuda/device/cuda_backend_state.hpp"
 #include "kernels/cuda/residue/exact_integers.hpp"
+#include "kernels/cuda/residue/refused_replays.hpp"
 #include "kernels/cuda/residue/residue_views.hpp"
 #include "kernels/scalars.hpp"
 
@@ -50,6 +51,7 @@ std::optional<ResidueKernels::Norms> CudaBackend::measure_exactly(const ConstVie
     ExactWords found{};
     check(cudaMemcpyAsync(&found, words, sizeof(found), cudaMemcpyDeviceToHost, state.stream), "fetch norms");
     check(cudaStreamSynchronize(state.stream), "wait for norms");
+    raise_noted_refusal(state.device);
     return Norms{std::bit_cast<double>(found.norms[0]), std::bit_cast<double>(found.norms[1])};
 }
 
@@ -94,7 +96,10 @@ void CudaBackend::rebuild_exactly(const ResiduePlanes& from, double alpha, doubl
     launch.alpha_of_ring = residue_mod_2_64(alpha);
     launch.beta_of_ring = residue_mod_2_64(beta);
     launch.c = device_matrix(c);
-    launch.words = residues.has_norms ? nullptr : reinterpret_cast<const ExactWords*>(state_->reserved);
+    if (!residues.has_norms) {
+        launch.words = reinterpret_cast<const ExactWords*>(state_->reserved);
+        launch.refused = refusal_note(state_->device);
+    }
     launch.capacity = log2_of_moduli(launch.moduli) - kSignAndMargin;
     const auto start = launch.element == ExactElement::i64   ? launch_exact_rebuild_i64
                        : launch.element == ExactElement::f64 ? launch_exact_rebuild_f64

@@ -5,10 +5,17 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/device/status.hpp"
 #include "kernels/cuda/vendor/cublaslt_library.hpp"
+#include "kernels/cuda/vendor/kept_handles.hpp"
 
 namespace heptad::cuda {
+namespace {
+
+constinit KeptHandles<cublasLtHandle_t> kept_handles;
+
+}  // namespace
 
 /// What cuBLASLt wants to know of a batch, given back at the end of the scope.
 struct BatchedProducts::Descriptors {
@@ -47,15 +54,17 @@ struct BatchedProducts::Descriptors {
     Descriptors& operator=(const Descriptors&) = delete;
 };
 
-BatchedProducts::BatchedProducts() {
-    if (cublaslt_library().found && cublaslt_library().create(&handle_) != CUBLAS_STATUS_SUCCESS) {
+BatchedProducts::BatchedProducts() : device_(current_device()) {
+    handle_ = kept_handles.take(device_);
+    if (handle_ == nullptr && cublaslt_library().found &&
+        cublaslt_library().create(&handle_) != CUBLAS_STATUS_SUCCESS) {
         handle_ = nullptr;
     }
 }
 
 BatchedProducts::~BatchedProducts() {
     if (handle_ != nullptr) {
-        cublaslt_library().destroy(handle_);
+        kept_handles.keep(device_, handle_);
     }
 }
 

@@ -45,6 +45,7 @@ private:
     std::vector<Candidate> candidates(const StridedBatch& batch, std::int64_t workspace_bytes);
     const Choice& choice(const StridedBatch& batch, std::int64_t workspace_bytes);
 
+    int device_ = 0;
     cublasLtHandle_t handle_ = nullptr;
     using Key = std::tuple<int, int, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
                            std::int64_t, int, int, int, std::int64_t>;

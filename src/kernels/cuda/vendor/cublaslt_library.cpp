@@ -28,7 +28,6 @@ CublasLtLibrary open_library() {
         library.found = library.found && function != nullptr;
     };
     bind("cublasLtCreate", library.create);
-    bind("cublasLtDestroy", library.destroy);
     bind("cublasLtMatmul", library.matmul);
     bind("cublasLtMatmulDescCreate", library.desc_create);
     bind("cublasLtMatmulDescDestroy", library.desc_destroy);

@@ -8,7 +8,6 @@ namespace heptad::cuda {
 struct CublasLtLibrary {
     bool found = false;
     decltype(&cublasLtCreate) create = nullptr;
-    decltype(&cublasLtDestroy) destroy = nullptr;
     decltype(&cublasLtMatmul) matmul = nullptr;
     decltype(&cublasLtMatmulDescCreate) desc_create = nullptr;
     decltype(&cublasLtMatmulDescDestroy) desc_destroy = nullptr;
