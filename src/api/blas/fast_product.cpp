@@ -72,8 +72,7 @@ ProductPlan plan_from_host(const GemmCall& call, const Options& options, const P
     const bool by_rows = call.c.col_stride == 1;
     const ProblemSize size{by_rows ? call.c.rows : call.c.cols, call.a.cols, by_rows ? call.c.cols : call.c.rows};
     const TransferDecision made = plan_host_operands(size, call.a.type, call.c.type, false, options, context);
-    return made.is_divided() ? made.plan
-                             : plan_device_product(size.m, size.k, size.n, call.a.type, options, context);
+    return made.is_divided() ? made.plan : plan_device_product(size.m, size.k, size.n, call.a.type, options, context);
 }
 
 /// True: it was done on a device, where that was predicted to be sooner. Not with a beta: a device that fails may have

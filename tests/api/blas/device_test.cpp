@@ -82,8 +82,9 @@ void expect_on_device() {
     said << std::ifstream(file).rdbuf();
     std::filesystem::remove(file);
     // By residues or with levels, as its figures say; in any case with a leaf that has a name.
-    static const std::regex line("gemm_ 4096x4096x4096: 1 call, cuda( arithmetic=residues:[0-9]+)? levels=[a-z0-9,-]+ "
-                                 "leaf=(cublas|heptad)[a-z0-9-]*, ");
+    static const std::regex line(
+        "gemm_ 4096x4096x4096: 1 call, cuda( arithmetic=residues:[0-9]+)? levels=[a-z0-9,-]+ "
+        "leaf=(cublas|heptad)[a-z0-9-]*, ");
     EXPECT_TRUE(std::regex_search(said.str(), line)) << said.str();
 }
 
