@@ -169,11 +169,15 @@ def _install(routing: Routing | None) -> None:
 
 
 def _original(name: str, key: str) -> Callable[..., Any] | None:
-    """The kernel that is there now, which takes the dispatcher's keys first. A PyTorch that is too old to hand it out has
-    products into new memory done by the kernels for given memory, and these are not overridden."""
+    """The kernel that is there now, which takes the dispatcher's keys first; none for CUDA where PyTorch was built
+    without it. A PyTorch that is too old to hand it out has products into new memory done by the kernels for given
+    memory, and these are not overridden."""
     get_kernel = getattr(torch.library, "get_kernel", None)
     if get_kernel is not None:
-        return get_kernel(f"aten::{name}", key).call_boxed  # type: ignore[no-any-return]
+        try:
+            return get_kernel(f"aten::{name}", key).call_boxed  # type: ignore[no-any-return]
+        except RuntimeError:
+            return None
     if name.endswith(".out"):
         return None
     into = getattr(torch.ops.aten, name).out
