@@ -21,8 +21,8 @@ def is_representable(type: str, array: Any) -> bool: ...
 
 def multiply_at(
     type: str,
-    a: tuple[int, tuple[int, ...], tuple[int, ...]],
-    b: tuple[int, tuple[int, ...], tuple[int, ...]],
+    a: tuple[int, tuple[int, ...], tuple[int, ...]] | tuple[int, tuple[int, ...], tuple[int, ...], bool],
+    b: tuple[int, tuple[int, ...], tuple[int, ...]] | tuple[int, tuple[int, ...], tuple[int, ...], bool],
     c_type: str,
     c: tuple[int, tuple[int, ...], tuple[int, ...]],
     alpha: float,
@@ -37,6 +37,22 @@ def multiply_at(
     device: str,
     workspace_limit: int,
 ) -> bool: ...
+
+class TensorProducts:
+    """Of two plain matrices of PyTorch."""
+
+    def __init__(
+        self,
+        tensor: type,
+        names: dict[Any, str],
+        raw_stream: Any,
+        is_capturing: Any,
+        thread_count: Any,
+        least_with_scratch: int,
+    ) -> None: ...
+    def multiply(
+        self, a: Any, b: Any, accuracy: str, algorithm: str, levels: int, device: str, workspace_limit: int
+    ) -> Any: ...
 
 class Plan:
     @staticmethod

@@ -19,6 +19,7 @@ _NAMES = {
     "complex64": "c64",
     "complex128": "c128",
     "int32": "i32",
+    "int64": "i64",
     "bool": "bool",
 }
 
@@ -35,6 +36,8 @@ class _Torch:
 
         self._torch = torch
         self._products = _torch_products
+        self.plain_product = _torch_products.plain_products.multiply
+        """Of two matrices that need no second look, in as few steps as possible; or None."""
 
     def name(self, array: Any) -> str | None:
         return self._products.NAMES.get(array.dtype)
@@ -54,20 +57,6 @@ class _Torch:
     def multiply(self, name: str, a: Any, b: Any, c: Any, words: tuple[Any, ...]) -> bool:
         return self._products.multiply(name, a, b, c, 1.0, 0.0, words)
 
-    def plain_product(self, a: Any, b: Any, words: tuple[Any, ...]) -> Any:
-        """Of two matrices that need no second look, in as few steps as possible; or None."""
-        dtype, strided = a.dtype, self._torch.strided
-        name = self._products.NAMES.get(dtype)
-        if name is None or b.dtype is not dtype or a.requires_grad or b.requires_grad:
-            return None
-        left, right = a.shape, b.shape
-        if len(left) != 2 or len(right) != 2 or left[1] != right[0] or a.get_device() != b.get_device():
-            return None
-        if a.layout is not strided or b.layout is not strided:
-            return None
-        c = a.new_empty((left[0], right[1]))
-        return c if self._products.multiply(name, a, b, c, 1.0, 0.0, words) else None
-
     def overlap(self, a: Any, b: Any) -> bool:
         return bool(a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr())
 
@@ -80,8 +69,8 @@ class _Torch:
                 "heptad.matmul knows no gradients; heptad.torch.matmul does, or call it inside torch.no_grad()"
             )
         for array in arrays:
-            if array.layout is not self._torch.strided or array.is_conj():
-                raise TypeError("heptad multiplies dense tensors; convert others with .to_dense() or .resolve_conj()")
+            if array.layout is not self._torch.strided:
+                raise TypeError("heptad multiplies dense tensors; convert others with .to_dense()")
 
     def borrowed(self, array: Any) -> Any:
         if hasattr(array, "__dlpack__"):
@@ -183,12 +172,12 @@ def _lies_on_device(array: Any) -> bool:
     return kind in _CUDA
 
 
-def matmul_of_others(a: Any, b: Any, out: Any, words: tuple[Any, ...]) -> Any:
-    """The product, or NotImplemented where all arrays lie in host memory and NumPy can look at them."""
-    library = library_of(type(a))
-    if out is None and type(b) is type(a) and type(library) is _Torch:
-        if (c := library.plain_product(a, b, words)) is not None:
-            return c
+def matmul_of_others(
+    library: _Torch | _CuPy | Foreign | None, a: Any, b: Any, out: Any, words: tuple[Any, ...]
+) -> Any:
+    """The product, or NotImplemented where all arrays lie in host memory and NumPy can look at them. library: of a."""
+    if out is None and type(library) is _Torch and (c := library.plain_product(a, b, *words)) is not None:
+        return c
     arrays = (a, b) if out is None else (a, b, out)
     if isinstance(library, _Torch) and all(isinstance(library_of(type(array)), _Torch) for array in arrays):
         return _matmul(library, a, b, out, words)
@@ -231,9 +220,8 @@ def _matmul(library: _Torch | _CuPy, a: Any, b: Any, out: Any, words: tuple[Any,
     name = library.name(a)
     if name is None or library.name(b) != name:
         raise TypeError(
-            f"heptad multiplies two arrays of one type, float64, float32, float16, bfloat16, int32 or bool, and of "
-            f"CuPy complex64 or complex128, not "
-            f"{a.dtype} and {b.dtype}; convert one"
+            "heptad multiplies two arrays of one type, float64, float32, float16, bfloat16, complex64, complex128, "
+            f"int32, int64 or bool, not {a.dtype} and {b.dtype}; convert one"
         )
     if any(library.index(other) != library.index(a) for other in others):
         raise ValueError("the arrays are on different devices; move them to one")

@@ -26,8 +26,7 @@ def matmul(
     Arrays are float64, float32, float16, bfloat16 (of ml_dtypes), complex64, complex128, int32 (modulo 2**32), int64
     (modulo 2**64) or bool (OR of ANDs), of any layout; they are copied only where their strides are negative, zero or
     no multiple of an element. Arrays of CuPy and PyTorch, and others on an NVIDIA device that speak DLPack, are
-    multiplied where they lie, on the caller's stream, but for int64 and the complex ones of
-    PyTorch.
+    multiplied where they lie, on the caller's stream.
 
     accuracy: exact, strict, balanced or fast: how far errors may exceed the classical product's (docs/accuracy.md).
     algorithm, levels: by name and number instead of what is predicted to be fastest; levels=0 is classical.
@@ -38,8 +37,8 @@ def matmul(
     more: a vendor's library in the middle of a large product may take seconds.
     """
     np = _types.numpy or _types.load()
-    levels = levels_number(levels)
-    workspace_limit = bytes_number("a workspace", workspace_limit)
+    levels = -1 if levels is None else levels_number(levels)
+    workspace_limit = -1 if workspace_limit is None else bytes_number("a workspace", workspace_limit)
 
     # Two plain matrices: as few steps as possible.
     if type(a) is np.ndarray and type(b) is np.ndarray and out is None and a.ndim == 2 and b.ndim == 2:
@@ -49,8 +48,8 @@ def matmul(
             c = np.empty((a.shape[0], b.shape[1]), dtype)
             if _core.multiply(name, a, b, name, c, True, accuracy, algorithm, levels, device, workspace_limit):
                 return c
-    elif library_of(type(a)) is not None or library_of(type(b)) is not None:
-        result = matmul_of_others(a, b, out, (accuracy, algorithm, levels, device, workspace_limit))
+    elif (library := library_of(type(a))) is not None or library_of(type(b)) is not None:
+        result = matmul_of_others(library, a, b, out, (accuracy, algorithm, levels, device, workspace_limit))
         if result is not NotImplemented:
             return result
     return _matmul_of_any(a, b, out, (accuracy, algorithm, levels, device, workspace_limit))

@@ -14,7 +14,10 @@ NAMES = {
     torch.float32: "f32",
     torch.float16: "f16",
     torch.bfloat16: "bf16",
+    torch.complex64: "c64",
+    torch.complex128: "c128",
     torch.int32: "i32",
+    torch.int64: "i64",
     torch.bool: "bool",
 }
 
@@ -29,6 +32,8 @@ _scratch_bytes: dict[tuple[Any, ...], int] = {}
 
 _raw_stream: Any = getattr(torch._C, "_cuda_getCurrentRawStream", None)
 _is_capturing: Any = getattr(torch._C, "_cuda_isCurrentStreamCapturing", None)
+
+plain_products = _core.TensorProducts(torch.Tensor, NAMES, _raw_stream, _is_capturing, torch.get_num_threads, _SMALL)
 
 
 def place_of(tensor: Any, device: str = "auto") -> str:
@@ -48,6 +53,9 @@ def multiply(
     """C = alpha * A * B + beta * C of tensors with the same stack before their last two dimensions. False, and nothing
     was done: one of them has strides that the library does not take, and has to be copied first."""
     accuracy, algorithm, levels, device, limit = words
+    if c.is_conj() or c.is_neg():
+        return False
+    a, b = a.resolve_neg(), b.resolve_neg()  # copies, where they are
     place = place_of(c, device)
     stream, address, count, threads = 0, 0, -1, 0
     if c.is_cuda:
@@ -60,8 +68,8 @@ def multiply(
         threads = torch.get_num_threads()
     return _core.multiply_at(
         name,
-        (a.data_ptr(), a.shape, a.stride()),
-        (b.data_ptr(), b.shape, b.stride()),
+        _told(a),
+        _told(b),
         name,
         (c.data_ptr(), c.shape, c.stride()),
         alpha,
@@ -76,6 +84,11 @@ def multiply(
         place,
         limit,
     )
+
+
+def _told(tensor: Any) -> tuple[int, tuple[int, ...], tuple[int, ...], bool]:
+    """Address, shape, strides, and whether what lies there are the conjugates."""
+    return tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.is_conj()
 
 
 def regular(tensor: Any) -> Any:

@@ -21,7 +21,7 @@ from ._options import Accuracy
 from ._torch_products import NAMES
 
 _KEYS = ("CPU", "CUDA")
-_KINDS = {torch.float64, torch.float32, torch.float16, torch.bfloat16}
+_KINDS = {torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.complex64, torch.complex128}
 
 _tf32_setting: Any = getattr(torch._C, "_get_fp32_precision_getter", None)
 
@@ -72,6 +72,10 @@ class Routing:
         if name == "f32" and a.is_cuda and _tf32_is_allowed():
             name = "tf32"
         beta = 0 if added is None else beta
+        if isinstance(alpha, complex) or isinstance(beta, complex):
+            if alpha.imag != 0 or beta.imag != 0:
+                return None
+            alpha, beta = alpha.real, beta.real
         words = (self.accuracy, "auto", -1, place, -1)
         if place in self._refused or not self._pays(name, m, k, n, beta != 0, words):
             return None
@@ -103,7 +107,8 @@ class Routing:
         known = self._decisions.get(key)
         if known is None:
             plan = _products.plan(name, m, k, n, accumulate, words)
-            known = plan.levels > 0 or " arithmetic=" in str(plan)
+            text = str(plan)
+            known = plan.levels > 0 or " arithmetic=" in text or " complex=three-products" in text
             self._decisions[key] = known
         return known
 
@@ -125,8 +130,8 @@ def enable(min_size: int = 1024, accuracy: Accuracy = "balanced") -> Routing:
     """From now on, in all threads, Heptad carries out PyTorch's products where m, k and n are at least min_size and a
     faster algorithm is predicted to pay; PyTorch does all others. Also as `with heptad.torch.enable(): ...`.
 
-    float32, float64, bfloat16 and float16, on NVIDIA devices and in host memory. Where PyTorch is allowed TF32, so is
-    Heptad. accuracy: as for heptad.matmul.
+    float32, float64, bfloat16, float16, complex64 and complex128, on NVIDIA devices and in host memory. Where PyTorch is
+    allowed TF32, so is Heptad. accuracy: as for heptad.matmul.
     """
     if min_size < 1:
         raise ValueError(f"a min_size of {min_size} is not possible; say 1 or more")
@@ -164,11 +169,15 @@ def _install(routing: Routing | None) -> None:
 
 
 def _original(name: str, key: str) -> Callable[..., Any] | None:
-    """The kernel that is there now, which takes the dispatcher's keys first. A PyTorch that is too old to hand it out has
-    products into new memory done by the kernels for given memory, and these are not overridden."""
+    """The kernel that is there now, which takes the dispatcher's keys first; none for CUDA where PyTorch was built
+    without it. A PyTorch that is too old to hand it out has products into new memory done by the kernels for given
+    memory, and these are not overridden."""
     get_kernel = getattr(torch.library, "get_kernel", None)
     if get_kernel is not None:
-        return get_kernel(f"aten::{name}", key).call_boxed  # type: ignore[no-any-return]
+        try:
+            return get_kernel(f"aten::{name}", key).call_boxed  # type: ignore[no-any-return]
+        except RuntimeError:
+            return None
     if name.endswith(".out"):
         return None
     into = getattr(torch.ops.aten, name).out

@@ -31,8 +31,8 @@ def matmul(
 ) -> _Tensor:
     """The product as torch.matmul has it: vectors, matrices, and stacks of them that are broadcast.
 
-    Of float64, float32, bfloat16 or float16, both of one type, on one NVIDIA device (on its current stream) or in host
-    memory; the words as for heptad.matmul. Where a faster algorithm does not pay, the vendor's product is taken.
+    Of float64, float32, bfloat16, float16, complex64 or complex128, both of one type, on one NVIDIA device (on its
+    current stream) or in host memory; the words as for heptad.matmul. Where a faster algorithm does not pay, the vendor's product is taken.
     """
     if a.dim() == 0 or b.dim() == 0:
         raise ValueError("matmul: an operand is a scalar; multiply by scalars with *")
@@ -88,10 +88,10 @@ _ORDINARY = ("balanced", "auto", -1, "auto", -1)
 def _checked(a: _Tensor, b: _Tensor) -> None:
     if a.dim() < 2 or a.dim() != b.dim() or a.shape[:-2] != b.shape[:-2] or a.shape[-1] != b.shape[-2]:
         raise ValueError(f"heptad::product: shapes {tuple(a.shape)} and {tuple(b.shape)} do not match")
-    if a.dtype != b.dtype or not a.is_floating_point() or a.dtype not in _products.NAMES:
+    if a.dtype != b.dtype or not (a.is_floating_point() or a.is_complex()) or a.dtype not in _products.NAMES:
         raise TypeError(
-            f"heptad multiplies two tensors of one type, float64, float32, bfloat16 or float16, not {a.dtype} and "
-            f"{b.dtype}; convert one"
+            "heptad multiplies two tensors of one type, float64, float32, bfloat16, float16, complex64 or complex128, "
+            f"not {a.dtype} and {b.dtype}; convert one"
         )
     if a.device != b.device:
         raise ValueError(f"the tensors are on {a.device} and {b.device}; move them to one device")
@@ -151,8 +151,8 @@ def _keep_factors(ctx: Any, inputs: tuple[Any, ...], output: _Tensor) -> None:
 
 def _factor_gradients(ctx: Any, grad: _Tensor) -> tuple[Any, ...]:
     a, b = ctx.saved_tensors
-    grad_a = _product(grad, b.mT, *ctx.words) if ctx.needs_input_grad[0] else None
-    grad_b = _product(a.mT, grad, *ctx.words) if ctx.needs_input_grad[1] else None
+    grad_a = _product(grad, b.mH, *ctx.words) if ctx.needs_input_grad[0] else None
+    grad_b = _product(a.mH, grad, *ctx.words) if ctx.needs_input_grad[1] else None
     return grad_a, grad_b, None, None, None
 
 
@@ -169,8 +169,8 @@ def _summand_gradients(ctx: Any, grad: _Tensor) -> tuple[Any, ...]:
     a, b = ctx.saved_tensors
     of_input, of_a, of_b = ctx.needs_input_grad[:3]
     grad_input = (grad * ctx.beta).sum_to_size(ctx.shape) if of_input else None
-    grad_a = _product(grad, b.mT, *ctx.words) * ctx.alpha if of_a else None
-    grad_b = _product(a.mT, grad, *ctx.words) * ctx.alpha if of_b else None
+    grad_a = _product(grad, b.mH, *ctx.words) * ctx.alpha if of_a else None
+    grad_b = _product(a.mH, grad, *ctx.words) * ctx.alpha if of_b else None
     return grad_input, grad_a, grad_b, None, None, None, None, None
 
 

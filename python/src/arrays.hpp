@@ -1,8 +1,8 @@
 // Arrays of Python as views: nothing is copied, and no interface of the library that owns them is needed.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <vector>
 
 #include <nanobind/nanobind.h>
 
@@ -28,6 +28,8 @@ public:
 
     /// The matrix in the last two dimensions, of the first element of all others.
     AnyView matrix() const;
+    /// The same as an operand, conjugated where the array is.
+    ConstAnyView operand() const { return conjugate_ ? conjugated(matrix()) : matrix(); }
 
 protected:
     explicit StridedArray(Type type) : type_(type) {}
@@ -38,6 +40,7 @@ protected:
     const Py_ssize_t* shape_ = nullptr;
     const Py_ssize_t* strides_ = nullptr;
     Py_ssize_t stride_unit_ = 1;  // so many units of a stride are one element
+    bool conjugate_ = false;      // of complex numbers: those that lie there are the conjugates of its elements
 
 private:
     Type type_;
@@ -54,13 +57,21 @@ private:
     Py_buffer buffer_{};
 };
 
-/// An array that is told by (address, shape, strides in elements), in host memory or on a device. Its owner keeps it.
+/// An array that is told by its address, shape and strides in elements, in host memory or on a device. Its owner keeps
+/// it.
 class AddressedArray : public StridedArray {
 public:
+    /// A tuple of these three, and perhaps of whether it is conjugated.
     AddressedArray(const nanobind::tuple& told, Type type);
+    AddressedArray(std::uintptr_t address, nanobind::handle shape, nanobind::handle strides, Type type, bool conjugate);
+    /// A matrix by rows.
+    AddressedArray(std::uintptr_t address, std::int64_t rows, std::int64_t cols, Type type);
 
 private:
-    std::vector<Py_ssize_t> numbers_;
+    void take(std::uintptr_t address, nanobind::handle shape, nanobind::handle strides);
+
+    static constexpr int kMostDimensions = 64;
+    std::array<Py_ssize_t, 2 * kMostDimensions> numbers_;
 };
 
 }  // namespace heptad::python

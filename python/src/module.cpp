@@ -11,6 +11,7 @@ NB_MODULE(_core, module) {
     heptad::python::let_go_when_python_ends();
     module.attr("version") = heptad::version();
     heptad::python::bind_products(module);
+    heptad::python::bind_tensors(module);
     heptad::python::bind_plans(module);
     heptad::python::bind_bits(module);
     heptad::python::bind_files(module);

@@ -6,6 +6,7 @@
 namespace heptad::python {
 
 void bind_products(nanobind::module_& module);
+void bind_tensors(nanobind::module_& module);
 void bind_plans(nanobind::module_& module);
 void bind_bits(nanobind::module_& module);
 void bind_files(nanobind::module_& module);

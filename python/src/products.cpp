@@ -1,4 +1,5 @@
 // C = A * B of arrays, one product or a stack of them.
+#include <complex>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -8,9 +9,9 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
-#include "arrays.hpp"
 #include "interruptible.hpp"
 #include "module.hpp"
+#include "products.hpp"
 #include "python_options.hpp"
 
 namespace nb = nanobind;
@@ -55,15 +56,14 @@ View shifted(const View& view, std::int64_t elements) {
     return result;
 }
 
-/// alpha * A * B + beta * C
-struct Scales {
-    double alpha = 1, beta = 0;
-};
-
 void multiply_stack(const Stack& stack, std::size_t dimension, const Scales& scales, const ConstAnyView& a,
                     const ConstAnyView& b, const AnyView& c, const Options& options, const Context& context) {
     if (dimension == stack.dimensions.size()) {
-        multiply(scales.alpha, a, b, scales.beta, c, options, context);
+        if (a.conjugate || b.conjugate) {
+            multiply(std::complex(scales.alpha), a, b, std::complex(scales.beta), c, options, context);
+        } else {
+            multiply(scales.alpha, a, b, scales.beta, c, options, context);
+        }
         return;
     }
     const Stack::Dimension& walk = stack.dimensions[dimension];
@@ -99,7 +99,7 @@ struct ArrayProduct {
     void carry_out() const {
         const Stack stack(a, b, c);
         if (stack.count > 0) {
-            multiply_stack(stack, 0, scales, a.matrix(), b.matrix(), c.matrix(), options, context);
+            multiply_stack(stack, 0, scales, a.operand(), b.operand(), c.matrix(), options, context);
         }
     }
     /// Saturating: sizes whose product overflows take long in any case.
@@ -154,32 +154,35 @@ bool multiply_arrays(const std::string& type_name, nb::handle a, nb::handle b, c
     return true;
 }
 
-/// The same of arrays that are told by (address, shape, strides in elements), with C = alpha * A * B + beta * C. On a
-/// device the product is enqueued on the caller's stream of it, and nothing is waited for. A workspace of fewer than 0
-/// bytes is none: then the library takes memory of its own.
+/// The same of arrays that are told by (address, shape, strides in elements).
 bool multiply_at(const std::string& type_name, const nb::tuple& a, const nb::tuple& b, const std::string& c_type,
                  const nb::tuple& c, double alpha, double beta, std::uintptr_t stream, std::uintptr_t workspace,
                  std::int64_t workspace_bytes, int threads, const std::string& accuracy, const std::string& algorithm,
                  int levels, const std::string& device, std::int64_t workspace_limit) {
     const Type type = type_from_name(type_name);
-    ArrayProduct<AddressedArray> product{{a, type},
-                                         {b, type},
-                                         {c, type_from_name(c_type)},
-                                         options_of(accuracy, algorithm, levels, device, workspace_limit),
-                                         {alpha, beta}};
+    return multiply_addressed({a, type}, {b, type}, {c, type_from_name(c_type)}, {alpha, beta},
+                              options_of(accuracy, algorithm, levels, device, workspace_limit),
+                              {stream, workspace, workspace_bytes, threads});
+}
+
+}  // namespace
+
+bool multiply_addressed(const AddressedArray& a, const AddressedArray& b, const AddressedArray& c, const Scales& scales,
+                        const Options& options, const Caller& caller) {
+    ArrayProduct<const AddressedArray&> product{a, b, c, options, scales};
     if (!product.is_representable()) {
         return false;
     }
-    require_same_stacks(product.a, product.b, product.c);
-    const bool on_device = device.starts_with("cuda");
+    require_same_stacks(a, b, c);
+    const bool on_device = options.device.starts_with("cuda");
     if (on_device) {
-        product.context.set_stream(reinterpret_cast<void*>(stream));
+        product.context.set_stream(reinterpret_cast<void*>(caller.stream));
     }
-    if (workspace_bytes >= 0) {
-        product.context.set_workspace(reinterpret_cast<void*>(workspace), workspace_bytes);
+    if (caller.workspace_bytes >= 0) {
+        product.context.set_workspace(reinterpret_cast<void*>(caller.workspace), caller.workspace_bytes);
     }
-    if (threads > 0) {
-        product.context.set_threads(threads);
+    if (caller.threads > 0) {
+        product.context.set_threads(caller.threads);
     }
     const CancelToken cancel;
     const bool takes_long = !on_device && may_take_long(product.multiplications(), product.options);
@@ -191,8 +194,6 @@ bool multiply_at(const std::string& type_name, const nb::tuple& a, const nb::tup
          .may_take_long = takes_long});
     return true;
 }
-
-}  // namespace
 
 void bind_products(nb::module_& module) {
     module.def("multiply", &multiply_arrays, "type"_a, "a"_a, "b"_a, "c_type"_a, "c"_a, "c_is_new"_a, "accuracy"_a,

@@ -4,7 +4,7 @@ import gc
 import unittest
 import unittest.mock
 
-from torch_cases import FLOATS, TorchCase, numbers, torch
+from torch_cases import COMPLEX, FLOATS, TorchCase, numbers, torch
 
 import heptad
 import heptad.torch
@@ -20,7 +20,7 @@ class CudaTest(TorchCase):
         torch.cuda.synchronize()
 
     def test_matmul_equals_torch_on_another_stream(self):
-        for dtype in FLOATS:
+        for dtype in FLOATS + COMPLEX:
             for left, right in (((3, 4), (4, 5)), ((4,), (4, 5)), ((2, 1, 3, 4), (6, 4, 2)), ((300, 200), (200, 100))):
                 a = numbers(*left, dtype=dtype, device="cuda")
                 b = numbers(*right, dtype=dtype, device="cuda", seed=2)
@@ -125,6 +125,21 @@ class CudaTest(TorchCase):
         self.assertEqual(routing.taken, 1)
         ours = ((found - exact).abs() / scale).max().item()
         self.assertLessEqual(ours, 10 * max(classical, 2.0**-24))
+
+    def test_large_complex_products_are_taken_with_smaller_errors(self):
+        n = 4096
+        torch.manual_seed(1)
+        for dtype, wide in ((torch.complex64, torch.complex128), (torch.complex128, None)):
+            a, b = (torch.randn(n, n, device="cuda", dtype=dtype) for _ in range(2))
+            expected = a @ b.mH
+            with heptad.torch.enable() as routing:
+                found = a @ b.mH
+            self.assertEqual(routing.taken, 1)
+            self.assertLess(((found - expected).abs().max() / expected.abs().max()).item(), 1e-5 if wide else 1e-13)
+            if wide is not None:
+                exact = a.to(wide) @ b.to(wide).mH
+                ours, theirs = ((each - exact).abs().max().item() for each in (found, expected))
+                self.assertLessEqual(ours, theirs)
 
     def test_nan_and_infinity_are_where_pytorch_has_them(self):
         n = 4096

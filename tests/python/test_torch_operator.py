@@ -2,7 +2,7 @@
 
 import unittest
 
-from torch_cases import DEVICES, FLOATS, HAS_COMPILER, TorchCase, numbers, torch
+from torch_cases import COMPLEX, DEVICES, FLOATS, HAS_COMPILER, TorchCase, numbers, torch
 
 import heptad
 import heptad.torch
@@ -26,7 +26,7 @@ SHAPES = [
 class OperatorTest(TorchCase):
     def test_shapes_and_types_equal_torch_matmul(self):
         for device in DEVICES:
-            for dtype in FLOATS:
+            for dtype in FLOATS + COMPLEX:
                 for left, right in SHAPES:
                     with self.subTest(device=device, dtype=dtype, left=left, right=right):
                         a = numbers(*left, dtype=dtype, device=device)
@@ -44,6 +44,32 @@ class OperatorTest(TorchCase):
                     self.assert_same(heptad.torch.matmul(a, b), a @ b)
                     self.assert_same(heptad.matmul(a, b), a @ b)
 
+    def test_conjugated_and_negated_views_count_as_what_they_are(self):
+        for device in DEVICES:
+            for dtype in COMPLEX:
+                a, b = numbers(5, 6, dtype=dtype, device=device), numbers(6, 4, dtype=dtype, device=device, seed=2)
+                stack = numbers(3, 6, 4, dtype=dtype, device=device, seed=3)
+                pairs = ((a.conj(), b), (a, b.conj()), (b.mH, a.mH), (b.T, a.conj().T), (a.conj(), stack))
+                for left, right in pairs:
+                    with self.subTest(device=device, dtype=dtype, conjugates=(left.is_conj(), right.is_conj())):
+                        self.assert_same(heptad.matmul(left, right), left @ right)
+                        self.assert_same(heptad.torch.matmul(left, right), left @ right)
+                negated = a.conj().imag  # real numbers with a sign to come
+                self.assertTrue(negated.is_neg())
+                real = numbers(6, 4, dtype=negated.dtype, device=device)
+                self.assert_same(heptad.matmul(negated, real), negated @ real)
+                self.assert_same(heptad.matmul(real.T, negated.T), real.T @ negated.T)
+                out = torch.zeros(5, 4, dtype=dtype, device=device).conj()
+                heptad.matmul(a, b, out)
+                self.assertTrue(torch.equal(out, a @ b))
+
+    def test_integers_wrap(self):
+        for dtype in (torch.int32, torch.int64):
+            most = torch.iinfo(dtype).max
+            a, b = numbers(7, 9, dtype=dtype), torch.full((9, 5), most, dtype=dtype)
+            for device in DEVICES:
+                self.assert_same(heptad.matmul(a.to(device), b.to(device)).cpu(), a @ b)
+
     def test_levels_can_be_forced_at_small_sizes(self):
         for device in DEVICES:
             a, b = numbers(37, 53, device=device), numbers(53, 41, device=device, seed=2)
@@ -52,7 +78,7 @@ class OperatorTest(TorchCase):
 
     def test_addmm_has_alpha_beta_and_broadcasts(self):
         for device in DEVICES:
-            for dtype in FLOATS:
+            for dtype in FLOATS + COMPLEX:
                 a, b = numbers(6, 7, dtype=dtype, device=device), numbers(7, 5, dtype=dtype, device=device, seed=2)
                 for shape in ((6, 5), (5,), (1, 5), (6, 1), ()):
                     added = numbers(*shape, dtype=dtype, device=device, seed=3)
@@ -88,7 +114,12 @@ class OperatorTest(TorchCase):
             def made(*shape):
                 return torch.rand(shape, dtype=torch.float64, device=device, requires_grad=True)
 
+            def complex_made(*shape):
+                return torch.rand(shape, dtype=torch.complex128, device=device, requires_grad=True)
+
             for function, inputs in (
+                (heptad.torch.matmul, (complex_made(3, 4), complex_made(4, 2))),
+                (heptad.torch.addmm, (complex_made(2), complex_made(3, 4), complex_made(4, 2))),
                 (heptad.torch.matmul, (made(3, 4), made(4, 2))),
                 (heptad.torch.matmul, (made(2, 3, 4), made(4, 2))),
                 (heptad.torch.matmul, (made(4), made(2, 4, 3))),
@@ -148,7 +179,7 @@ class OperatorTest(TorchCase):
         a = numbers(3, 3)
         with self.assertRaisesRegex(TypeError, "one type.*convert one"):
             heptad.torch.matmul(a, a.double())
-        with self.assertRaisesRegex(TypeError, "float64, float32, bfloat16 or float16"):
+        with self.assertRaisesRegex(TypeError, "float64, float32, bfloat16, float16, complex64 or complex128"):
             heptad.torch.matmul(a.int(), a.int())
         with self.assertRaisesRegex(ValueError, "inner sizes 3 and 4"):
             heptad.torch.matmul(a, numbers(4, 3))

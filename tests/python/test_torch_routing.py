@@ -5,7 +5,7 @@ import unittest
 import unittest.mock
 import warnings
 
-from torch_cases import DEVICES, FLOATS, HAS_COMPILER, TorchCase, numbers, torch
+from torch_cases import COMPLEX, DEVICES, FLOATS, HAS_COMPILER, TorchCase, numbers, torch
 
 import heptad.torch
 from heptad import _torch_routing
@@ -49,7 +49,7 @@ class RoutingTest(TorchCase):
 
     def test_each_product_is_taken_and_equal(self):
         for device in DEVICES:
-            for dtype in FLOATS:
+            for dtype in FLOATS + COMPLEX:
                 for name, call in self.calls(device, dtype).items():
                     with self.subTest(device=device, dtype=dtype, call=name):
                         expected = call()
@@ -76,6 +76,25 @@ class RoutingTest(TorchCase):
             for one, other in zip(found, expected):
                 self.assert_same(one, other)
 
+    def test_conjugates_and_complex_factors(self):
+        for device in DEVICES:
+            for dtype in COMPLEX:
+                a, b = numbers(9, 8, dtype=dtype, device=device), numbers(8, 7, dtype=dtype, device=device, seed=2)
+                c = numbers(9, 7, dtype=dtype, device=device, seed=3)
+                calls = {
+                    "conjugate": (lambda: torch.mm(a.conj(), b), 1),
+                    "adjoints": (lambda: torch.mm(b.mH, a.mH), 1),
+                    "real factors": (lambda: torch.addmm(c, a, b, beta=2 + 0j, alpha=-1), 1),
+                    "complex factors": (lambda: torch.addmm(c, a, b, beta=1j, alpha=2), 0),
+                }
+                for name, (call, taken) in calls.items():
+                    with self.subTest(device=device, dtype=dtype, call=name):
+                        expected = call()
+                        with everything(), heptad.torch.enable(min_size=1) as routing:
+                            found = call()
+                        self.assertEqual(routing.taken, taken)
+                        self.assertTrue(torch.equal(found, expected))
+
     def test_gradcheck_of_torch_products_while_enabled(self):
         with everything(), heptad.torch.enable(min_size=1) as routing:
             a, b = (torch.rand(3, 3, dtype=torch.float64, requires_grad=True) for _ in range(2))
@@ -100,7 +119,7 @@ class RoutingTest(TorchCase):
             torch.mm(numbers(9, 20), numbers(20, 20))
             torch.mm(numbers(20, 9), numbers(9, 20))
             torch.mm(numbers(20, 20), numbers(20, 9))
-            for dtype in (torch.int64, torch.int32, torch.complex64):
+            for dtype in (torch.int64, torch.int32):
                 torch.mm(numbers(20, 20, dtype=dtype), numbers(20, 20, dtype=dtype))
             torch.mm(numbers(1, 20).expand(20, 20), numbers(20, 20))  # strides of zero
             torch.mm(numbers(20, 20).to_sparse(), numbers(20, 20))

@@ -16,13 +16,18 @@ except ImportError:
 
 DEVICES = ["cpu"] + (["cuda"] if torch.cuda.is_available() else [])
 FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
+COMPLEX = (torch.complex64, torch.complex128)
 HAS_COMPILER = shutil.which("g++") is not None and not os.environ.get("HEPTAD_TEST_NO_COMPILER")
 
 
 def numbers(*shape, dtype=torch.float32, device="cpu", seed=1):
-    """Small integers: every product of them is exact, in every type and by every algorithm."""
+    """Small integers, of complex numbers both parts: every product of them is exact, in every type and by every
+    algorithm."""
     generator = torch.Generator().manual_seed(seed)
-    return torch.randint(-3, 4, shape, generator=generator).to(device, dtype)
+    result = torch.randint(-3, 4, shape, generator=generator).to(dtype)
+    if dtype.is_complex:
+        result = result + 1j * torch.randint(-3, 4, shape, generator=generator).to(dtype)
+    return result.to(device)
 
 
 class TorchCase(unittest.TestCase):

@@ -19,6 +19,7 @@
 #include "plan/search/planner.hpp"
 #include "product/device/device_choice.hpp"
 #include "product/device/device_product.hpp"
+#include "product/device/host_operand_plan.hpp"
 #include "product/memory/product.hpp"
 #include "product/memory/validate.hpp"
 
@@ -67,6 +68,14 @@ Options options_for(int levels) {
     return options;
 }
 
+/// The plan of the whole product on a device, or of its largest steps. Where C is by columns, of the transposed one.
+ProductPlan plan_from_host(const GemmCall& call, const Options& options, const ProductContext& context) {
+    const bool by_rows = call.c.col_stride == 1;
+    const ProblemSize size{by_rows ? call.c.rows : call.c.cols, call.a.cols, by_rows ? call.c.cols : call.c.rows};
+    const TransferDecision made = plan_host_operands(size, call.a.type, call.c.type, false, options, context);
+    return made.is_divided() ? made.plan : plan_device_product(size.m, size.k, size.n, call.a.type, options, context);
+}
+
 /// True: it was done on a device, where that was predicted to be sooner. Not with a beta: a device that fails may have
 /// written parts of C.
 bool multiply_on_some_device(const GemmCall& call, const ProductContext& context, ProductPlan& plan) {
@@ -84,7 +93,9 @@ bool multiply_on_some_device(const GemmCall& call, const ProductContext& context
     }
     options.device = device;
     multiply_on_device(call.alpha.real(), call.a, call.b, 0, call.c, options, context);
-    plan.backend = device;
+    if (drop_in::is_logged()) {
+        plan = plan_from_host(call, options, context);
+    }
     return true;
 }
 

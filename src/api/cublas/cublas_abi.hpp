@@ -18,7 +18,7 @@ inline constexpr int kPointersToHost = 0;
 inline constexpr int kDefaultMath = 0, kTensorOpMath = 1, kTf32Math = 3;
 
 // cudaDataType_t
-inline constexpr int kR32F = 0, kR64F = 1, kR16F = 2, kR16BF = 14;
+inline constexpr int kR32F = 0, kR64F = 1, kR16F = 2, kC32F = 4, kC64F = 5, kR16BF = 14;
 
 // cublasComputeType_t
 inline constexpr int kCompute32F = 68, kCompute64F = 70, kCompute32FFastTf32 = 77;

@@ -1,9 +1,9 @@
 // Every name of cuBLAS that libheptad_cublas.so exports, but cublasLtMatmul; and two of its own at the end:
 //
-//   cublas?gemm_v2   cublas?gemmStridedBatched   cublasGemmEx   cublasGemmStridedBatchedEx     S and D are taken over
-//   cublas?gemmBatched   cublasGemmBatchedEx     their pointers lie on the device: passed on
+//   cublas?gemm_v2   cublas?gemmStridedBatched   cublas?gemmBatched                  of S, D, C and Z
+//   cublasGemmEx     cublasGemmStridedBatchedEx  cublasGemmBatchedEx
 //
-// and all of them with _64 at the end, whose sizes have 64 bits. Complex calls are passed on.
+// and all of them with _64 at the end, whose sizes have 64 bits.
 #include "api/cublas/device_gemm.hpp"
 #include "api/cublas/pass_on_call.hpp"
 
@@ -12,172 +12,121 @@
 namespace heptad::cublas {
 namespace {
 
+GemmCall gemm_call(Function entry, int ta, int tb, std::int64_t m, std::int64_t n, std::int64_t k, const void* alpha,
+                   const void* beta, const Operand& a, const Operand& b, const Operand& c, std::int64_t count = 1) {
+    GemmCall call;
+    call.entry = entry;
+    call.op_a = ta;
+    call.op_b = tb;
+    call.m = m;
+    call.n = n;
+    call.k = k;
+    call.alpha = alpha;
+    call.beta = beta;
+    call.a = a;
+    call.b = b;
+    call.c = c;
+    call.count = count;
+    return call;
+}
+
+GemmCall pointer_call(Function entry, int ta, int tb, std::int64_t m, std::int64_t n, std::int64_t k, const void* alpha,
+                      const void* beta, const Operand& a, const Operand& b, const Operand& c, std::int64_t count) {
+    GemmCall call = gemm_call(entry, ta, tb, m, n, k, alpha, beta, a, b, c, count);
+    call.by_pointers = true;
+    return call;
+}
+
 /// Nothing: call the real function.
-std::optional<Status> take_over(CallingObject& caller, Handle handle, GemmCall call) {
-    if (!is_taken(caller, call.type, call.m, call.n, call.k)) {
+std::optional<Status> take_over(CallingObject& caller, Handle handle, std::optional<Type> type, GemmCall call) {
+    if (!type || !is_taken(caller, *type, call.m, call.n, call.k)) {
         return std::nullopt;
     }
-    const std::optional<HandleSettings> settings = settings_of(caller, handle, call.type);
-    if (!settings || (settings->type != call.type && is_small(settings->type, call.m, call.n, call.k))) {
+    const std::optional<HandleSettings> settings = settings_of(caller, handle, *type);
+    if (!settings || (settings->type != *type && is_small(settings->type, call.m, call.n, call.k))) {
         return std::nullopt;
     }
     call.type = settings->type;
     return multiply_fast(caller, call, settings->stream);
 }
 
-std::optional<Status> take_over_if_known(CallingObject& caller, Handle handle, std::optional<Type> type,
-                                         GemmCall call) {
-    call.type = type.value_or(Type::f32);
-    return type ? take_over(caller, handle, call) : std::nullopt;
-}
-
 }  // namespace
 
 // NOLINTBEGIN(bugprone-macro-parentheses): the arguments are names and types
 #define HEPTAD_EXPORT extern "C" HEPTAD_API Status
-#define HEPTAD_OR_PASS_ON(entry, taken, ...)                             \
-    CallingObject& caller = calling_object(__builtin_return_address(0)); \
-    const std::optional<Status> status = taken;                          \
-    return status ? *status : pass_on(caller, Function::entry, __VA_ARGS__);
+#define HEPTAD_OR_PASS_ON(entry, type, call, ...)                               \
+    CallingObject& caller = calling_object(__builtin_return_address(0));        \
+    const std::optional<Status> status = take_over(caller, handle, type, call); \
+    return status ? *status : pass_on(caller, Function::entry, handle, __VA_ARGS__);
 
-#define HEPTAD_GEMM(entry, T, Int)                                                                               \
-    HEPTAD_EXPORT entry(Handle handle, int ta, int tb, Int m, Int n, Int k, const T* alpha, const T* a, Int lda, \
-                        const T* b, Int ldb, const T* beta, T* c, Int ldc) {                                     \
-        HEPTAD_OR_PASS_ON(entry,                                                                                 \
-                          take_over(caller, handle,                                                              \
-                                    {Function::entry,                                                            \
-                                     ta,                                                                         \
-                                     tb,                                                                         \
-                                     m,                                                                          \
-                                     n,                                                                          \
-                                     k,                                                                          \
-                                     alpha,                                                                      \
-                                     beta,                                                                       \
-                                     {a, lda, 0},                                                                \
-                                     {b, ldb, 0},                                                                \
-                                     {c, ldc, 0},                                                                \
-                                     1,                                                                          \
-                                     TypeOf<T>::value,                                                           \
-                                     nullptr}),                                                                  \
-                          handle, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)                          \
+#define HEPTAD_GEMM(entry, type, Int)                                                                                  \
+    HEPTAD_EXPORT entry(Handle handle, int ta, int tb, Int m, Int n, Int k, const void* alpha, const void* a, Int lda, \
+                        const void* b, Int ldb, const void* beta, void* c, Int ldc) {                                  \
+        HEPTAD_OR_PASS_ON(                                                                                             \
+            entry, type,                                                                                               \
+            gemm_call(Function::entry, ta, tb, m, n, k, alpha, beta, {a, lda, 0}, {b, ldb, 0}, {c, ldc, 0}), ta, tb,   \
+            m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)                                                              \
     }
-#define HEPTAD_GEMM_STRIDED(entry, T, Int)                                                                            \
-    HEPTAD_EXPORT entry(Handle handle, int ta, int tb, Int m, Int n, Int k, const T* alpha, const T* a, Int lda,      \
-                        long long stride_a, const T* b, Int ldb, long long stride_b, const T* beta, T* c, Int ldc,    \
-                        long long stride_c, Int count) {                                                              \
-        HEPTAD_OR_PASS_ON(entry,                                                                                      \
-                          take_over(caller, handle,                                                                   \
-                                    {Function::entry,                                                                 \
-                                     ta,                                                                              \
-                                     tb,                                                                              \
-                                     m,                                                                               \
-                                     n,                                                                               \
-                                     k,                                                                               \
-                                     alpha,                                                                           \
-                                     beta,                                                                            \
-                                     {a, lda, stride_a},                                                              \
-                                     {b, ldb, stride_b},                                                              \
-                                     {c, ldc, stride_c},                                                              \
-                                     count,                                                                           \
-                                     TypeOf<T>::value,                                                                \
-                                     nullptr}),                                                                       \
-                          handle, ta, tb, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, beta, c, ldc, stride_c, \
-                          count)                                                                                      \
+#define HEPTAD_GEMM_STRIDED(entry, type, Int)                                                                          \
+    HEPTAD_EXPORT entry(Handle handle, int ta, int tb, Int m, Int n, Int k, const void* alpha, const void* a, Int lda, \
+                        long long stride_a, const void* b, Int ldb, long long stride_b, const void* beta, void* c,     \
+                        Int ldc, long long stride_c, Int count) {                                                      \
+        HEPTAD_OR_PASS_ON(entry, type,                                                                                 \
+                          gemm_call(Function::entry, ta, tb, m, n, k, alpha, beta, {a, lda, stride_a},                 \
+                                    {b, ldb, stride_b}, {c, ldc, stride_c}, count),                                    \
+                          ta, tb, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, beta, c, ldc, stride_c, count)   \
     }
-#define HEPTAD_GEMM_EX(entry, Int)                                                                              \
-    HEPTAD_EXPORT entry(Handle handle, int ta, int tb, Int m, Int n, Int k, const void* alpha, const void* a,   \
-                        int a_type, Int lda, const void* b, int b_type, Int ldb, const void* beta, void* c,     \
-                        int c_type, Int ldc, int compute, int algorithm) {                                      \
-        HEPTAD_OR_PASS_ON(entry,                                                                                \
-                          take_over_if_known(caller, handle, product_type(a_type, b_type, c_type, compute),     \
-                                             {Function::entry,                                                  \
-                                              ta,                                                               \
-                                              tb,                                                               \
-                                              m,                                                                \
-                                              n,                                                                \
-                                              k,                                                                \
-                                              alpha,                                                            \
-                                              beta,                                                             \
-                                              {a, lda, 0},                                                      \
-                                              {b, ldb, 0},                                                      \
-                                              {c, ldc, 0},                                                      \
-                                              1,                                                                \
-                                              Type::f32,                                                        \
-                                              nullptr}),                                                        \
-                          handle, ta, tb, m, n, k, alpha, a, a_type, lda, b, b_type, ldb, beta, c, c_type, ldc, \
-                          compute, algorithm)                                                                   \
+#define HEPTAD_GEMM_POINTERS(entry, type, Int)                                                                         \
+    HEPTAD_EXPORT entry(Handle handle, int ta, int tb, Int m, Int n, Int k, const void* alpha, const void* const* a,   \
+                        Int lda, const void* const* b, Int ldb, const void* beta, void* const* c, Int ldc,             \
+                        Int count) {                                                                                   \
+        HEPTAD_OR_PASS_ON(                                                                                             \
+            entry, type,                                                                                               \
+            pointer_call(Function::entry, ta, tb, m, n, k, alpha, beta, {a, lda, 0}, {b, ldb, 0}, {c, ldc, 0}, count), \
+            ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, count)                                               \
+    }
+#define HEPTAD_GEMM_EX(entry, Int)                                                                                   \
+    HEPTAD_EXPORT entry(Handle handle, int ta, int tb, Int m, Int n, Int k, const void* alpha, const void* a,        \
+                        int a_type, Int lda, const void* b, int b_type, Int ldb, const void* beta, void* c,          \
+                        int c_type, Int ldc, int compute, int algorithm) {                                           \
+        HEPTAD_OR_PASS_ON(                                                                                           \
+            entry, product_type(a_type, b_type, c_type, compute),                                                    \
+            gemm_call(Function::entry, ta, tb, m, n, k, alpha, beta, {a, lda, 0}, {b, ldb, 0}, {c, ldc, 0}), ta, tb, \
+            m, n, k, alpha, a, a_type, lda, b, b_type, ldb, beta, c, c_type, ldc, compute, algorithm)                \
     }
 #define HEPTAD_GEMM_STRIDED_EX(entry, Int)                                                                             \
     HEPTAD_EXPORT entry(Handle handle, int ta, int tb, Int m, Int n, Int k, const void* alpha, const void* a,          \
                         int a_type, Int lda, long long stride_a, const void* b, int b_type, Int ldb,                   \
                         long long stride_b, const void* beta, void* c, int c_type, Int ldc, long long stride_c,        \
                         Int count, int compute, int algorithm) {                                                       \
-        HEPTAD_OR_PASS_ON(entry,                                                                                       \
-                          take_over_if_known(caller, handle, product_type(a_type, b_type, c_type, compute),            \
-                                             {Function::entry,                                                         \
-                                              ta,                                                                      \
-                                              tb,                                                                      \
-                                              m,                                                                       \
-                                              n,                                                                       \
-                                              k,                                                                       \
-                                              alpha,                                                                   \
-                                              beta,                                                                    \
-                                              {a, lda, stride_a},                                                      \
-                                              {b, ldb, stride_b},                                                      \
-                                              {c, ldc, stride_c},                                                      \
-                                              count,                                                                   \
-                                              Type::f32,                                                               \
-                                              nullptr}),                                                               \
-                          handle, ta, tb, m, n, k, alpha, a, a_type, lda, stride_a, b, b_type, ldb, stride_b, beta, c, \
-                          c_type, ldc, stride_c, count, compute, algorithm)                                            \
+        HEPTAD_OR_PASS_ON(entry, product_type(a_type, b_type, c_type, compute),                                        \
+                          gemm_call(Function::entry, ta, tb, m, n, k, alpha, beta, {a, lda, stride_a},                 \
+                                    {b, ldb, stride_b}, {c, ldc, stride_c}, count),                                    \
+                          ta, tb, m, n, k, alpha, a, a_type, lda, stride_a, b, b_type, ldb, stride_b, beta, c, c_type, \
+                          ldc, stride_c, count, compute, algorithm)                                                    \
+    }
+#define HEPTAD_GEMM_POINTERS_EX(entry, Int)                                                                            \
+    HEPTAD_EXPORT entry(Handle handle, int ta, int tb, Int m, Int n, Int k, const void* alpha, const void* const* a,   \
+                        int a_type, Int lda, const void* const* b, int b_type, Int ldb, const void* beta,              \
+                        void* const* c, int c_type, Int ldc, Int count, int compute, int algorithm) {                  \
+        HEPTAD_OR_PASS_ON(                                                                                             \
+            entry, product_type(a_type, b_type, c_type, compute),                                                      \
+            pointer_call(Function::entry, ta, tb, m, n, k, alpha, beta, {a, lda, 0}, {b, ldb, 0}, {c, ldc, 0}, count), \
+            ta, tb, m, n, k, alpha, a, a_type, lda, b, b_type, ldb, beta, c, c_type, ldc, count, compute, algorithm)   \
     }
 
-// What is always passed on; scalars and matrices are behind pointers.
-#define HEPTAD_PASSED_ON(entry, parameters, ...)                                                   \
-    HEPTAD_EXPORT entry parameters {                                                               \
-        return pass_on(calling_object(__builtin_return_address(0)), Function::entry, __VA_ARGS__); \
-    }
-#define HEPTAD_PASSED_ON_GEMM(entry, Int)                                                                            \
-    HEPTAD_PASSED_ON(entry,                                                                                          \
-                     (Handle handle, int ta, int tb, Int m, Int n, Int k, const void* alpha, const void* a, Int lda, \
-                      const void* b, Int ldb, const void* beta, void* c, Int ldc),                                   \
-                     handle, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
-#define HEPTAD_PASSED_ON_STRIDED(entry, Int)                                                                         \
-    HEPTAD_PASSED_ON(entry,                                                                                          \
-                     (Handle handle, int ta, int tb, Int m, Int n, Int k, const void* alpha, const void* a, Int lda, \
-                      long long stride_a, const void* b, Int ldb, long long stride_b, const void* beta, void* c,     \
-                      Int ldc, long long stride_c, Int count),                                                       \
-                     handle, ta, tb, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, beta, c, ldc, stride_c,     \
-                     count)
-#define HEPTAD_PASSED_ON_POINTERS(entry, Int)                                                                        \
-    HEPTAD_PASSED_ON(entry,                                                                                          \
-                     (Handle handle, int ta, int tb, Int m, Int n, Int k, const void* alpha, const void* const* a,   \
-                      Int lda, const void* const* b, Int ldb, const void* beta, void* const* c, Int ldc, Int count), \
-                     handle, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, count)
-#define HEPTAD_PASSED_ON_POINTERS_EX(entry, Int)                                                                   \
-    HEPTAD_PASSED_ON(entry,                                                                                        \
-                     (Handle handle, int ta, int tb, Int m, Int n, Int k, const void* alpha, const void* const* a, \
-                      int a_type, Int lda, const void* const* b, int b_type, Int ldb, const void* beta,            \
-                      void* const* c, int c_type, Int ldc, Int count, int compute, int algorithm),                 \
-                     handle, ta, tb, m, n, k, alpha, a, a_type, lda, b, b_type, ldb, beta, c, c_type, ldc, count,  \
-                     compute, algorithm)
-
-#define HEPTAD_OF_SIZES(end, Int)                                    \
-    HEPTAD_GEMM(cublasSgemm_v2##end, float, Int)                     \
-    HEPTAD_GEMM(cublasDgemm_v2##end, double, Int)                    \
-    HEPTAD_PASSED_ON_GEMM(cublasCgemm_v2##end, Int)                  \
-    HEPTAD_PASSED_ON_GEMM(cublasZgemm_v2##end, Int)                  \
-    HEPTAD_GEMM_STRIDED(cublasSgemmStridedBatched##end, float, Int)  \
-    HEPTAD_GEMM_STRIDED(cublasDgemmStridedBatched##end, double, Int) \
-    HEPTAD_PASSED_ON_STRIDED(cublasCgemmStridedBatched##end, Int)    \
-    HEPTAD_PASSED_ON_STRIDED(cublasZgemmStridedBatched##end, Int)    \
-    HEPTAD_PASSED_ON_POINTERS(cublasSgemmBatched##end, Int)          \
-    HEPTAD_PASSED_ON_POINTERS(cublasDgemmBatched##end, Int)          \
-    HEPTAD_PASSED_ON_POINTERS(cublasCgemmBatched##end, Int)          \
-    HEPTAD_PASSED_ON_POINTERS(cublasZgemmBatched##end, Int)          \
-    HEPTAD_GEMM_EX(cublasGemmEx##end, Int)                           \
-    HEPTAD_GEMM_STRIDED_EX(cublasGemmStridedBatchedEx##end, Int)     \
-    HEPTAD_PASSED_ON_POINTERS_EX(cublasGemmBatchedEx##end, Int)
+#define HEPTAD_OF_TYPE(t, type, end, Int)                              \
+    HEPTAD_GEMM(cublas##t##gemm_v2##end, type, Int)                    \
+    HEPTAD_GEMM_STRIDED(cublas##t##gemmStridedBatched##end, type, Int) \
+    HEPTAD_GEMM_POINTERS(cublas##t##gemmBatched##end, type, Int)
+#define HEPTAD_OF_SIZES(end, Int)                                \
+    HEPTAD_OF_TYPE(S, Type::f32, end, Int)                       \
+    HEPTAD_OF_TYPE(D, Type::f64, end, Int)                       \
+    HEPTAD_OF_TYPE(C, Type::c64, end, Int)                       \
+    HEPTAD_OF_TYPE(Z, Type::c128, end, Int)                      \
+    HEPTAD_GEMM_EX(cublasGemmEx##end, Int)                       \
+    HEPTAD_GEMM_STRIDED_EX(cublasGemmStridedBatchedEx##end, Int) \
+    HEPTAD_GEMM_POINTERS_EX(cublasGemmBatchedEx##end, Int)
 
 HEPTAD_OF_SIZES(, int)
 HEPTAD_OF_SIZES(_64, std::int64_t)

@@ -17,17 +17,23 @@ struct Row {
     std::int64_t side;
     double cube_side;
 };
-constexpr std::array<Row, 4> kTable{{{512, 1024}, {4096, 8192}, {1024, 2048}, {4096, 8192}}};
+constexpr std::array<Row, kTypes> kTable{
+    {{512, 1024}, {4096, 8192}, {1024, 2048}, {4096, 8192}, {512, 1024}, {512, 1536}}};
 
 constexpr std::int64_t kBeyondAll = std::numeric_limits<std::int64_t>::max();
 
 constinit std::atomic<bool> is_on{true};
 constinit std::array<std::atomic<std::uint64_t>, 1024> refused{};
 
-/// NVIDIA_TF32_OVERRIDE goes before what callers say: with 0 no call may use tf32, with another number all of f32 do.
+/// NVIDIA_TF32_OVERRIDE goes before what callers say: with 0 no call may use tf32, with another number all of f32 and
+/// c64 do.
 bool is_overridden(std::size_t type) {
     const char* const word = std::getenv("NVIDIA_TF32_OVERRIDE");
-    return word != nullptr && type == type_index(std::strcmp(word, "0") == 0 ? Type::tf32 : Type::f32);
+    if (word == nullptr) {
+        return false;
+    }
+    return std::strcmp(word, "0") == 0 ? type == type_index(Type::tf32)
+                                       : type == type_index(Type::f32) || type == type_index(Type::c64);
 }
 
 void fill_limits() {
@@ -43,7 +49,8 @@ void fill_limits() {
 
 }  // namespace
 
-constinit std::array<Limits, 4> limits{{{kBeyondAll, 0}, {kBeyondAll, 0}, {kBeyondAll, 0}, {kBeyondAll, 0}}};
+constinit std::array<Limits, kTypes> limits{
+    {{kBeyondAll, 0}, {kBeyondAll, 0}, {kBeyondAll, 0}, {kBeyondAll, 0}, {kBeyondAll, 0}, {kBeyondAll, 0}}};
 
 constinit std::atomic<std::int64_t> taken_over{0};
 
@@ -62,8 +69,9 @@ bool enable(bool on) {
     return before;
 }
 
-std::uint64_t question_hash(Type type, std::int64_t m, std::int64_t n, std::int64_t k, bool accumulates) {
-    std::uint64_t hash = 2 * static_cast<std::uint64_t>(type) + (accumulates ? 1 : 0);
+std::uint64_t question_hash(Type type, std::int64_t m, std::int64_t n, std::int64_t k, bool accumulates,
+                            bool by_pointers) {
+    std::uint64_t hash = 4 * static_cast<std::uint64_t>(type) + (accumulates ? 2 : 0) + (by_pointers ? 1 : 0);
     for (const std::int64_t size : {m, n, k}) {
         hash = (hash ^ static_cast<std::uint64_t>(size)) * 0x9e3779b97f4a7c15U;
         hash ^= hash >> 29;

@@ -16,11 +16,25 @@ struct Limits {
     std::atomic<std::int64_t> side;  // of the smallest of m, n and k
     std::atomic<double> cube;        // of m * n * k
 };
-extern constinit std::array<Limits, 4> limits;
+inline constexpr std::size_t kTypes = 6;
+extern constinit std::array<Limits, kTypes> limits;
 
-/// f32, tf32, f64, and those of 16 bits.
+/// f32, tf32, f64, those of 16 bits, c64 and c128.
 inline std::size_t type_index(Type type) {
-    return type == Type::f32 ? 0 : type == Type::tf32 ? 1 : type == Type::f64 ? 2 : 3;
+    switch (type) {
+        case Type::f32:
+            return 0;
+        case Type::tf32:
+            return 1;
+        case Type::f64:
+            return 2;
+        case Type::c64:
+            return 4;
+        case Type::c128:
+            return 5;
+        default:
+            return 3;
+    }
 }
 
 /// The one question that every call is asked.
@@ -49,7 +63,8 @@ extern constinit std::atomic<std::int64_t> taken_over;
 
 /// A product that the planner was asked about. The hash of all that counts; two that share one are both passed on,
 /// which is never wrong.
-std::uint64_t question_hash(Type type, std::int64_t m, std::int64_t n, std::int64_t k, bool accumulates);
+std::uint64_t question_hash(Type type, std::int64_t m, std::int64_t n, std::int64_t k, bool accumulates,
+                            bool by_pointers);
 bool was_refused(std::uint64_t question);
 void keep_refusal(std::uint64_t question);
 

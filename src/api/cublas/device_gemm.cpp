@@ -10,6 +10,7 @@
 #include <string>
 
 #include "api/cublas/cublas_takeover.hpp"
+#include "api/cublas/pointer_batch.hpp"
 #include "api/drop_in/knobs.hpp"
 #include "api/drop_in/pass_on.hpp"
 #include "api/drop_in/product_log.hpp"
@@ -63,17 +64,20 @@ bool is_fast(const ProductPlan& plan) {
 }
 
 /// By the figures that plans are made from: nobody waits for a device in order to time it.
-void log_call(const GemmCall& call, const ProductPlan& plan, const Options& options) try {
+double library_s(const ProductPlan& plan, Options options) {
+    options.algorithm = "classical";
+    options.levels = 0;
+    return plan_device_product(plan.m, plan.k, plan.n, plan.type, options, {}).predicted_s;
+}
+
+/// `copies_s`: beside each product.
+void log_call(const GemmCall& call, const ProductPlan& plan, double copies_s, const Options& options) try {
     if (!drop_in::is_logged()) {
         return;
     }
-    Options by_library = options;
-    by_library.algorithm = "classical";
-    by_library.levels = 0;
-    const ProductPlan library = plan_device_product(plan.m, plan.k, plan.n, plan.type, by_library, {});
     const auto count = static_cast<double>(call.count);
-    drop_in::log_product(function_name(call.entry), {call.m, call.k, call.n}, plan, count * plan.predicted_s,
-                         count * library.predicted_s);
+    drop_in::log_product(function_name(call.entry), {call.m, call.k, call.n}, plan,
+                         count * (plan.predicted_s + copies_s), count * library_s(plan, options));
 } catch (...) {  // NOLINT(bugprone-empty-catch): the product was enqueued, whatever becomes of the log
 }
 
@@ -106,12 +110,16 @@ bool has_kernels_for(int device, void* stream) {
 /// False: nothing was done. `is_under_way`: C, which counts, may have been written.
 bool multiply(CallingObject& caller, const GemmCall& call, void* stream, bool& is_under_way) {
     std::optional<ProductBatch> products = as_products(call);
-    if (!products || products->alpha == 0 || (call.bias != nullptr && products->beta != 0)) {
+    if (!products || !product_of(*products, 0).reads_operands()) {
         return false;
     }
-    const bool overwrites = products->beta == 0;
+    const bool overwrites = !product_of(*products, 0).reads_result();
+    if (call.bias != nullptr && !overwrites) {
+        return false;
+    }
     products->beta = call.bias != nullptr ? 1 : products->beta;
-    const std::uint64_t question = question_hash(call.type, call.m, call.n, call.k, products->beta != 0);
+    const bool accumulates = !overwrites || call.bias != nullptr;
+    const std::uint64_t question = question_hash(call.type, call.m, call.n, call.k, accumulates, call.by_pointers);
     if (was_refused(question)) {
         return false;
     }
@@ -126,23 +134,34 @@ bool multiply(CallingObject& caller, const GemmCall& call, void* stream, bool& i
     if (!lie_on(device, {products->a.data, products->b.data, products->c.data})) {
         return false;
     }
+    std::optional<PointerBatch> pointers;
+    if (call.by_pointers) {
+        pointers.emplace(call, !overwrites);
+    }
+    const double copies_s = pointers ? pointers->copies_s() : 0;
     Options options = options_on(device);
-    options.accumulate = products->beta != 0;
+    options.accumulate = accumulates;
     // As if all memory were free: what is refused now will never pay.
     Options unlimited = options;
     unlimited.workspace_limit_bytes = std::min(options.workspace_limit_bytes, std::int64_t{1} << 60);
     const std::int64_t m = call.n, k = call.k, n = call.m;  // of C'
-    if (!is_fast(plan_device_product(m, k, n, call.type, unlimited, {}))) {
+    const auto pays = [&](const ProductPlan& planned) {
+        return is_fast(planned) && (!pointers || planned.predicted_s + copies_s < library_s(planned, options));
+    };
+    if (!pays(plan_device_product(m, k, n, call.type, unlimited, {}))) {
         keep_refusal(question);
         return false;
     }
     const ProductPlan plan = plan_device_product(m, k, n, call.type, options, {});
-    if (!is_fast(plan) || !has_kernels_for(device, stream)) {
+    if (!pays(plan) || !has_kernels_for(device, stream)) {
         return false;
     }
-    validate_batch(*products, {});
+    if (!pointers) {
+        validate_batch(*products, {});
+    }
     const std::int64_t bytes = std::max<std::int64_t>(plan.workspace_bytes, 1);
     const cuda::DeviceMemory workspace(device, bytes, stream);
+    const cuda::DeviceMemory copies(device, pointers ? pointers->bytes() : 0, stream);
     ProductContext context;
     context.stream = stream;
     context.workspace = workspace.data();
@@ -154,10 +173,13 @@ bool multiply(CallingObject& caller, const GemmCall& call, void* stream, bool& i
         copy_on(device, stream, {call.bias, c.type, c.rows, c.cols, 0, 1}, c);
     }
     for (std::int64_t i = 0; i < products->count; ++i) {
-        const Product one = product_of(*products, i);
-        multiply_on_device(one.alpha, one.a, one.b, one.beta, one.c, plan, device, context);
+        const Product one = pointers ? pointers->gather(i, copies.data(), stream) : product_of(*products, i);
+        multiply_on_device(one, plan, device, context);
+        if (pointers) {
+            pointers->scatter(i, copies.data(), stream);
+        }
     }
-    log_call(call, plan, options);
+    log_call(call, plan, copies_s, options);
     return true;
 }
 
@@ -174,6 +196,9 @@ std::optional<HandleSettings> settings_of(CallingObject& caller, Handle handle, 
         get_stream(handle, &settings.stream) != kSuccess || get_pointer_mode(handle, &pointer_mode) != kSuccess ||
         get_math_mode(handle, &math_mode) != kSuccess ||
         (get_multiprocessors != nullptr && get_multiprocessors(handle, &multiprocessors) != kSuccess)) {
+        return std::nullopt;
+    }
+    if (math_mode == kTf32Math && type == Type::c64) {
         return std::nullopt;
     }
     if (math_mode == kTf32Math && type == Type::f32) {

@@ -1,6 +1,7 @@
 #include "api/cublas/gemm_call.hpp"
 
-#include <algorithm>
+#include "base/complex_as_real.hpp"
+#include "base/types.hpp"
 
 namespace heptad::cublas {
 namespace {
@@ -11,8 +12,13 @@ bool is_op(int op) {
 
 /// op(X)', of which X has rows x cols by columns.
 ConstView transposed_operand(const Operand& x, int op, Type type, std::int64_t rows, std::int64_t cols) {
-    return op == kOpN ? ConstView{x.data, type, cols, rows, x.leading, 1}
-                      : ConstView{x.data, type, rows, cols, 1, x.leading};
+    const ConstView as_stored{x.data, type, rows, cols, 1, x.leading};
+    return op == kOpN ? transposed(as_stored) : conjugated(as_stored, op == kOpC && is_complex(type));
+}
+
+template <class T>
+Factor read(const void* scalar) {
+    return Factor(*static_cast<const T*>(scalar));
 }
 
 }  // namespace
@@ -23,22 +29,25 @@ std::optional<Type> product_type(int a, int b, int c, int compute) {
     }
     switch (compute) {
         case kCompute64F:
-            return a == kR64F ? std::optional(Type::f64) : std::nullopt;
+            return a == kR64F ? std::optional(Type::f64) : a == kC64F ? std::optional(Type::c128) : std::nullopt;
         case kCompute32FFastTf32:
             return a == kR32F ? std::optional(Type::tf32) : std::nullopt;
         case kCompute32F:
             return a == kR32F    ? std::optional(Type::f32)
                    : a == kR16BF ? std::optional(Type::bf16)
                    : a == kR16F  ? std::optional(Type::f16)
+                   : a == kC32F  ? std::optional(Type::c64)
                                  : std::nullopt;
         default:
             return std::nullopt;
     }
 }
 
-double scalar_of(const void* scalar, Type type) {
-    return type == Type::f64 ? *static_cast<const double*>(scalar)
-                             : static_cast<double>(*static_cast<const float*>(scalar));
+Factor scalar_of(const void* scalar, Type type) {
+    return type == Type::f64    ? read<double>(scalar)
+           : type == Type::c64  ? read<std::complex<float>>(scalar)
+           : type == Type::c128 ? read<std::complex<double>>(scalar)
+                                : read<float>(scalar);
 }
 
 std::optional<ProductBatch> as_products(const GemmCall& call) {
@@ -51,8 +60,10 @@ std::optional<ProductBatch> as_products(const GemmCall& call) {
     }
     ProductBatch products;
     products.count = call.count;
-    products.alpha = scalar_of(call.alpha, call.type);
-    products.beta = scalar_of(call.beta, call.type);
+    const Factor alpha = scalar_of(call.alpha, call.type), beta = scalar_of(call.beta, call.type);
+    products.alpha = alpha.real();
+    products.beta = beta.real();
+    products.imaginary = {alpha.imag(), beta.imag()};
     products.a = transposed_operand(call.b, call.op_b, call.type, b_rows, b_cols);
     products.stride_a = call.b.distance;
     products.b = transposed_operand(call.a, call.op_a, call.type, a_rows, a_cols);

@@ -2,6 +2,7 @@
 // is asked stands in descriptors; those that say anything that we do not know are for the library.
 #include "api/cublas/device_gemm.hpp"
 #include "api/cublas/pass_on_call.hpp"
+#include "base/types.hpp"
 
 namespace heptad::cublas {
 namespace {
@@ -42,6 +43,10 @@ struct LayoutReader {
     }
 };
 
+int scale_type(Type type) {
+    return type == Type::f64 ? kR64F : type == Type::c64 ? kC32F : type == Type::c128 ? kC64F : kR32F;
+}
+
 /// The arguments of cublasLtMatmul that describe the product.
 struct LtCall {
     const void* described;
@@ -63,7 +68,7 @@ std::optional<GemmCall> gemm_of(const LtCall& call, GetAttribute get_of_product,
     const bool is_usual = number(kDescPointerMode, -1) == kPointersToHost && number(kDescTransC, kOpN) == kOpN &&
                           number(kDescSmCountTarget, 0) == 0 && a.order == kOrderColumns && b.order == kOrderColumns &&
                           d.order == kOrderColumns && a.count == d.count && b.count == d.count;
-    if (!type || !is_usual || number(kDescScaleType, -1) != (*type == Type::f64 ? kR64F : kR32F)) {
+    if (!type || !is_usual || number(kDescScaleType, -1) != scale_type(*type)) {
         return std::nullopt;
     }
     GemmCall gemm;
@@ -86,7 +91,7 @@ std::optional<GemmCall> gemm_of(const LtCall& call, GetAttribute get_of_product,
     if (!fits) {
         return std::nullopt;
     }
-    if (scalar_of(call.beta, gemm.type) != 0) {  // C counts: it must be D
+    if (scalar_of(call.beta, gemm.type) != 0.0) {  // C counts: it must be D
         const Layout c = reader.all(call.c_layout);
         if (call.c != call.d || c.type != d.type || c.order != d.order || c.leading != d.leading ||
             c.distance != d.distance || c.count != d.count) {
@@ -94,7 +99,7 @@ std::optional<GemmCall> gemm_of(const LtCall& call, GetAttribute get_of_product,
         }
     }
     const auto epilogue = attribute<std::uint32_t>(get_of_product, call.described, kDescEpilogue, 0);
-    if (epilogue == kEpilogueBias && gemm.count == 1) {
+    if (epilogue == kEpilogueBias && gemm.count == 1 && !is_complex(gemm.type)) {
         gemm.bias = attribute<const void*>(get_of_product, call.described, kDescBiasPointer, nullptr);
         const std::int32_t bias_type = number(kDescBiasDataType, -1);  // -1: that of D
         if (gemm.bias == nullptr || (bias_type != -1 && bias_type != d.type)) {

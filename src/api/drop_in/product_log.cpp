@@ -34,9 +34,11 @@ std::string plan_words(const ProductPlan& plan) {
     for (const LevelPlan& level : plan.levels) {
         levels += fmt::format("{}{}", levels.empty() ? "" : ",", level.algorithm);
     }
-    const std::string residues = is_by_residues(plan) ? fmt::format(" residues:{}", plan.arithmetic.moduli) : "";
-    return fmt::format("{} threads={}{} levels={} leaf={}", plan.backend, plan.threads, residues,
-                       levels.empty() ? "none" : levels, plan.leaf);
+    const std::string threads = is_on_device(plan) ? "" : fmt::format(" threads={}", plan.threads);
+    const std::string residues =
+        is_by_residues(plan) ? fmt::format(" arithmetic=residues:{}", plan.arithmetic.moduli) : "";
+    return fmt::format("{}{}{} levels={} leaf={}", plan.backend, threads, residues, levels.empty() ? "none" : levels,
+                       plan.leaf);
 }
 
 void write_records() {

@@ -338,7 +338,7 @@ void multiply_batch_on_device(const ProductBatch& batch, const Options& options,
     }
     const Options planned = batch.c.type == batch.a.type ? options : without_levels(options);
     const auto plan =
-        fitting_plan(batch.a.rows, batch.a.cols, batch.b.cols, batch.a.type, planned, batch.beta != 0, context);
+        fitting_plan(batch.a.rows, batch.a.cols, batch.b.cols, batch.a.type, planned, last.reads_result(), context);
     const bool one_call = !on_host && plan->levels.empty() && !plan->padded && plan->leaf.starts_with("cublas") &&
                           batch.a.type != Type::i32;
     ProductContext quiet = context;

@@ -80,8 +80,8 @@ std::string shared_out(const std::string& leaf) {
 }  // namespace
 
 Product product_of(const ProductBatch& batch, std::int64_t index) {
-    return {batch.alpha, shifted(batch.a, batch.stride_a * index), shifted(batch.b, batch.stride_b * index), batch.beta,
-            shifted(batch.c, batch.stride_c * index)};
+    return {batch.alpha, shifted(batch.a, batch.stride_a * index), shifted(batch.b, batch.stride_b * index),
+            batch.beta,  shifted(batch.c, batch.stride_c * index), batch.imaginary};
 }
 
 std::vector<Product> products_of(const ProductBatch& batch, std::int64_t first, std::int64_t count) {
@@ -127,7 +127,7 @@ void multiply_batch_in_memory(const ProductBatch& batch, const Options& options,
     validate_batch(batch, context);
     start_product(context.hooks);
     Options planned = batch.c.type == batch.a.type ? options : without_levels(options);
-    planned.accumulate = batch.beta != 0;
+    planned.accumulate = product_of(batch, 0).reads_result();
     const ProductPlan plan = plan_product(batch.a.rows, batch.a.cols, batch.b.cols, batch.a.type, planned, context);
     ProductContext quiet = context;
     quiet.hooks.progress = {};  // of the batch, not of each product
@@ -146,7 +146,8 @@ void multiply_batch_in_memory(const ProductBatch& batch, const Options& options,
             backend.multiply(products_of(batch, first, count), count > 1 ? shared_out(plan.leaf) : plan.leaf);
         } else {
             const Product p = product_of(batch, first);
-            multiply_in_memory(p.alpha, p.a, p.b, p.beta, p.c, planned, quiet);
+            multiply_in_memory(Factor(p.alpha, p.imaginary.alpha), p.a, p.b, Factor(p.beta, p.imaginary.beta), p.c,
+                               planned, quiet);
         }
     }
     finish_product(context.hooks);

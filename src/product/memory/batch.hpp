@@ -18,6 +18,7 @@ struct ProductBatch {
     double beta = 0;
     View c;
     std::int64_t stride_c = 0;
+    Product::Imaginary imaginary = {};
 };
 
 Product product_of(const ProductBatch& batch, std::int64_t index);

@@ -20,7 +20,8 @@ static_assert(kOpN == CUBLAS_OP_N && kOpT == CUBLAS_OP_T && kOpC == CUBLAS_OP_C)
 static_assert(kPointersToHost == CUBLAS_POINTER_MODE_HOST && kPointersToHost == CUBLASLT_POINTER_MODE_HOST);
 static_assert(kDefaultMath == CUBLAS_DEFAULT_MATH && kTensorOpMath == CUBLAS_TENSOR_OP_MATH &&
               kTf32Math == CUBLAS_TF32_TENSOR_OP_MATH);
-static_assert(kR32F == CUDA_R_32F && kR64F == CUDA_R_64F && kR16F == CUDA_R_16F && kR16BF == CUDA_R_16BF);
+static_assert(kR32F == CUDA_R_32F && kR64F == CUDA_R_64F && kR16F == CUDA_R_16F && kR16BF == CUDA_R_16BF &&
+              kC32F == CUDA_C_32F && kC64F == CUDA_C_64F);
 static_assert(kCompute32F == CUBLAS_COMPUTE_32F && kCompute64F == CUBLAS_COMPUTE_64F &&
               kCompute32FFastTf32 == CUBLAS_COMPUTE_32F_FAST_TF32);
 static_assert(kDescComputeType == CUBLASLT_MATMUL_DESC_COMPUTE_TYPE &&

@@ -1,133 +1,19 @@
 // libheptad_cublas.so before the real cuBLAS on a device: large calls are taken over, and give what cuBLAS gives. The
 // data are small integers, of which both are exact, so that every comparison is of bits.
-#include <cublasLt.h>
-#include <cublas_v2.h>
-#include <cuda_runtime.h>
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <random>
 #include <thread>
 #include <vector>
 
-extern "C" int heptad_cublas_enable(int on);
-extern "C" long long heptad_cublas_taken_over();
+#include "api/cublas/device_fixture.hpp"
 
 namespace {
 
+using namespace heptad::cublas_testing;
+
 // Planned by residues on an H200 (machines/h200.json); other devices may pass them on.
 constexpr int kM = 2304, kN = 2560, kK = 2048;
-
-void check(cudaError_t status) {
-    ASSERT_EQ(status, cudaSuccess) << cudaGetErrorString(status);
-}
-void check(cublasStatus_t status) {
-    ASSERT_EQ(status, CUBLAS_STATUS_SUCCESS);
-}
-
-bool is_device_of_the_figures() {
-    cudaDeviceProp properties{};
-    return cudaGetDeviceProperties(&properties, 0) == cudaSuccess && properties.major == 9;
-}
-
-/// By columns on the device.
-template <class T>
-class Matrix {
-public:
-    Matrix(int rows, int cols, unsigned seed, int count = 1)
-        : rows_(rows), leading_(rows + 8), cols_(cols), count_(count), host_(size()) {
-        std::mt19937 random(seed);
-        for (T& value : host_) {
-            value = static_cast<T>(static_cast<int>(random() % 9) - 4);
-        }
-        check(cudaMalloc(&data_, bytes()));
-        send(nullptr);
-    }
-    ~Matrix() { cudaFree(data_); }
-    Matrix(const Matrix&) = delete;
-    Matrix& operator=(const Matrix&) = delete;
-
-    T* data() const { return static_cast<T*>(data_); }
-    int leading() const { return leading_; }
-    long long distance() const { return static_cast<long long>(leading_) * cols_; }
-    T& at(int i, int j) {
-        return host_[static_cast<std::size_t>(j) * static_cast<std::size_t>(leading_) + static_cast<std::size_t>(i)];
-    }
-    void fill(T value) { std::fill(host_.begin(), host_.end(), value); }
-    void send(cudaStream_t stream) {
-        check(cudaMemcpyAsync(data_, host_.data(), bytes(), cudaMemcpyHostToDevice, stream));
-        check(cudaStreamSynchronize(stream));
-    }
-    const std::vector<T>& fetch(cudaStream_t stream) {
-        check(cudaMemcpyAsync(host_.data(), data_, bytes(), cudaMemcpyDeviceToHost, stream));
-        check(cudaStreamSynchronize(stream));
-        return host_;
-    }
-
-private:
-    std::size_t size() const {
-        return static_cast<std::size_t>(leading_) * static_cast<std::size_t>(cols_) * static_cast<std::size_t>(count_);
-    }
-    std::size_t bytes() const { return size() * sizeof(T); }
-    int rows_, leading_, cols_, count_;
-    std::vector<T> host_;
-    void* data_ = nullptr;
-};
-
-class CublasDropIn : public testing::Test {
-protected:
-    void SetUp() override {
-        int count = 0;
-        if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
-            GTEST_SKIP() << "no CUDA device";
-        }
-        if (!is_device_of_the_figures()) {
-            GTEST_SKIP() << "no Hopper, for which it is known what pays";
-        }
-        check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-        check(cublasCreate(&handle));
-        check(cublasSetStream(handle, stream));
-    }
-    void TearDown() override {
-        heptad_cublas_enable(1);
-        if (handle != nullptr) {
-            cublasDestroy(handle);
-            cudaStreamDestroy(stream);
-        }
-    }
-
-    /// From pageable memory a copy may return before it is complete, and this stream waits for nobody.
-    template <class T>
-    static void write(Matrix<T>& to, const std::vector<T>& from) {
-        check(cudaMemcpy(to.data(), from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice));
-        check(cudaDeviceSynchronize());
-    }
-
-    /// The result with the drop-in equals that without it, and the call was ours, or was not.
-    template <class T, class Call>
-    void expect_same(Matrix<T>& c, bool ours, const Call& call) {
-        std::vector<T> before = c.fetch(stream);  // of integers, and not yet the result, as it is after another call
-        std::transform(before.begin(), before.end(), before.begin(), [](T x) { return x + T(1); });
-        write(c, before);
-        heptad_cublas_enable(0);
-        call();
-        check(cudaDeviceSynchronize());  // it may be on another stream
-        const std::vector<T> wanted = c.fetch(stream);
-        ASSERT_NE(wanted, before);
-        write(c, before);
-        heptad_cublas_enable(1);
-        const long long taken = heptad_cublas_taken_over();
-        call();
-        check(cudaDeviceSynchronize());
-        EXPECT_EQ(heptad_cublas_taken_over() - taken, ours ? 1 : 0);
-        EXPECT_EQ(c.fetch(stream) == wanted, true);
-    }
-
-    cudaStream_t stream = nullptr;
-    cublasHandle_t handle = nullptr;
-};
 
 TEST_F(CublasDropIn, sgemm_equals_cublas_in_every_form) {
     for (const cublasOperation_t ta : {CUBLAS_OP_N, CUBLAS_OP_T}) {
@@ -178,6 +64,129 @@ TEST_F(CublasDropIn, strided_batches_equal_cublas) {
         check(cublasSgemmStridedBatched(handle, CUBLAS_OP_N, CUBLAS_OP_N, kM, kN, kK, &alpha, a.data(), a.leading(),
                                         a.distance(), b.data(), b.leading(), 0, &beta, c.data(), c.leading(),
                                         c.distance(), count));
+    });
+}
+
+TEST_F(CublasDropIn, batches_by_pointers_equal_cublas_without_waiting) {
+    constexpr int count = 3;
+    const Matrix<float> a(kK, kM, 1, count), b(kK, kN, 2, count);
+    Matrix<float> c(kM, kN, 3, count);
+    const Addresses<float> of_a(a, {2, 0, 0}), of_b(b, {1, 1, 0}), of_c(c, {1, 2, 0});  // in any order, some twice
+    const float alpha = 2;
+    for (const float beta : {0.0F, -1.0F}) {
+        expect_same(c, true, [&] {
+            check(cublasSgemmBatched(handle, CUBLAS_OP_T, CUBLAS_OP_N, kM, kN, kK, &alpha, of_a.data(), a.leading(),
+                                     of_b.data(), b.leading(), &beta, of_c.data(), c.leading(), count));
+        });
+    }
+    // As a graph: addresses are read when it runs.
+    const float zero = 0;
+    const auto multiply = [&](int batch) {
+        check(cublasSgemmBatched_64(handle, CUBLAS_OP_T, CUBLAS_OP_N, kM, kN, kK, &alpha, of_a.data(), a.leading(),
+                                    of_b.data(), b.leading(), &zero, of_c.data(), c.leading(), batch));
+    };
+    const long long taken = heptad_cublas_taken_over();
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t ready = nullptr;
+    check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    multiply(count);
+    check(cudaStreamEndCapture(stream, &graph));
+    EXPECT_EQ(heptad_cublas_taken_over(), taken + 1);
+    check(cudaGraphInstantiate(&ready, graph, 0));
+    heptad_cublas_enable(0);
+    multiply(count);
+    const std::vector<float> wanted = c.fetch(stream);
+    c.fill(std::numeric_limits<float>::quiet_NaN());
+    c.send(stream);
+    for (int turn = 0; turn < 2; ++turn) {
+        check(cudaGraphLaunch(ready, stream));
+    }
+    // The gaps between columns are what they were: nobody wrote there.
+    const std::vector<float>& found = c.fetch(stream);
+    std::size_t different = 0;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        const bool in_matrix = static_cast<int>(i) % c.leading() < kM;
+        different += in_matrix ? (found[i] == wanted[i] ? 0U : 1U) : (std::isnan(found[i]) ? 0U : 1U);
+    }
+    EXPECT_EQ(different, 0U);
+    cudaGraphExecDestroy(ready);
+    cudaGraphDestroy(graph);
+}
+
+TEST_F(CublasDropIn, small_batches_by_pointers_are_passed_on) {
+    constexpr int n = 256, count = 2;
+    const Matrix<double> a(n, n, 1, count), b(n, n, 2, count);
+    Matrix<double> c(n, n, 3, count);
+    const Addresses<double> of_a(a, {0, 1}), of_b(b, {1, 0}), of_c(c, {0, 1});
+    const double one = 1;
+    expect_same(c, false, [&] {
+        check(cublasDgemmBatched(handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, of_a.data(), a.leading(), of_b.data(),
+                                 b.leading(), &one, of_c.data(), c.leading(), count));
+    });
+}
+
+TEST_F(CublasDropIn, cgemm_and_zgemm_equal_cublas_in_every_form) {
+    using Single = std::complex<float>;
+    using Double = std::complex<double>;
+    const auto single = [](const auto* pointer) { return reinterpret_cast<const cuComplex*>(pointer); };
+    const auto twice = [](const auto* pointer) { return reinterpret_cast<const cuDoubleComplex*>(pointer); };
+    const Single alpha(2, -1);
+    constexpr int n = 4096;
+    for (const cublasOperation_t ta : {CUBLAS_OP_N, CUBLAS_OP_C}) {
+        for (const cublasOperation_t tb : {CUBLAS_OP_T, CUBLAS_OP_C}) {
+            const Matrix<Single> a(ta == CUBLAS_OP_N ? kM : kK, ta == CUBLAS_OP_N ? kK : kM, 1), b(kN, kK, 2);
+            for (const Single beta : {Single(0), Single(-2, 3)}) {
+                Matrix<Single> c(kM, kN, 3);
+                auto* const result = reinterpret_cast<cuComplex*>(c.data());
+                expect_same(c, true, [&] {
+                    check(cublasCgemm(handle, ta, tb, kM, kN, kK, single(&alpha), single(a.data()), a.leading(),
+                                      single(b.data()), b.leading(), single(&beta), result, c.leading()));
+                });
+                expect_same(c, true, [&] {
+                    check(cublasGemmEx_64(handle, ta, tb, kM, kN, kK, &alpha, a.data(), CUDA_C_32F, a.leading(),
+                                          b.data(), CUDA_C_32F, b.leading(), &beta, c.data(), CUDA_C_32F, c.leading(),
+                                          CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+                });
+            }
+        }
+    }
+    const Matrix<Double> x(n, n, 1), y(n, n, 2);
+    Matrix<Double> z(n, n, 3);
+    const Double one(1), factor(0, 1);
+    expect_same(z, true, [&] {
+        check(cublasZgemm(handle, CUBLAS_OP_C, CUBLAS_OP_N, n, n, n, twice(&factor), twice(x.data()), x.leading(),
+                          twice(y.data()), y.leading(), twice(&one), reinterpret_cast<cuDoubleComplex*>(z.data()),
+                          z.leading()));
+    });
+    check(cublasSetMathMode(handle, CUBLAS_TF32_TENSOR_OP_MATH));
+    const Matrix<Single> a(kM, kK, 1), b(kK, kN, 2);
+    Matrix<Single> c(kM, kN, 3);
+    const Single zero(0);
+    expect_same(c, false, [&] {
+        check(cublasCgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, kM, kN, kK, single(&alpha), single(a.data()), a.leading(),
+                          single(b.data()), b.leading(), single(&zero), reinterpret_cast<cuComplex*>(c.data()),
+                          c.leading()));
+    });
+}
+
+TEST_F(CublasDropIn, complex_batches_equal_cublas) {
+    using Number = std::complex<float>;
+    constexpr int count = 2;
+    const Matrix<Number> a(kM, kK, 1, count), b(kK, kN, 2, count);
+    Matrix<Number> c(kM, kN, 3, count);
+    const Number alpha(1, 1), beta(0, -1);
+    expect_same(c, true, [&] {
+        check(cublasGemmStridedBatchedEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, kM, kN, kK, &alpha, a.data(), CUDA_C_32F,
+                                         a.leading(), a.distance(), b.data(), CUDA_C_32F, b.leading(), b.distance(),
+                                         &beta, c.data(), CUDA_C_32F, c.leading(), c.distance(), count,
+                                         CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+    });
+    const Addresses<Number> of_a(a, {1, 0}), of_b(b, {0, 1}), of_c(c, {0, 1});
+    expect_same(c, true, [&] {
+        check(cublasCgemmBatched(handle, CUBLAS_OP_N, CUBLAS_OP_N, kM, kN, kK,
+                                 reinterpret_cast<const cuComplex*>(&alpha), of_a.data<cuComplex>(), a.leading(),
+                                 of_b.data<cuComplex>(), b.leading(), reinterpret_cast<const cuComplex*>(&beta),
+                                 of_c.data<cuComplex>(), c.leading(), count));
     });
 }
 

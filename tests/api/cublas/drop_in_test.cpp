@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <complex>
 #include <tuple>
 #include <type_traits>
 
@@ -201,6 +202,46 @@ TEST(cublas_drop_in, products_of_cublaslt_with_usual_descriptors_are_looked_at) 
     heptad_cublas_enable(1);
     layout = {{0, 0, 100, 100, 100, 1, 0}};
     EXPECT_EQ(multiply(), 4) << "the sizes of D and A";
+}
+
+TEST(cublas_drop_in, large_complex_calls_and_batches_by_pointers_are_looked_at) {
+    constexpr int n = kLarge;
+    const void* addresses[2] = {handle, handle};
+    const std::complex<double> one = 1;
+    const auto questions_of = [](auto&& call) {
+        state.calls.clear();
+        state.questions = 0;
+        EXPECT_EQ(call(), kStatusOf12);
+        EXPECT_EQ(state.calls.size(), 1U);
+        return state.questions;
+    };
+    for (const std::string t : {"S", "D", "C", "Z"}) {
+        EXPECT_GT(questions_of([&] {
+                      return entry<Gemm<int>>("cublas" + t + "gemm_v2")(handle, 0, 2, n, n, n, &one, handle, n, handle,
+                                                                        n, &one, handle, n);
+                  }),
+                  0)
+            << t;
+        const auto by_pointers = [&](int size) {
+            return questions_of([&] {
+                return entry<PointerGemm<int>>("cublas" + t + "gemmBatched")(
+                    handle, 0, 0, size, size, size, &one, addresses, size, addresses, size, &one,
+                    const_cast<void* const*>(addresses), size, 2);
+            });
+        };
+        EXPECT_GT(by_pointers(n), 0) << t;
+        EXPECT_EQ(by_pointers(256), 0) << t;
+    }
+    // By cublasDataType_t: c64 with sums of f32, and with tf32, which complex products of ours have not.
+    const auto by_types = [&](int compute) {
+        return questions_of([&] {
+            return entry<GemmEx<int>>("cublasGemmEx")(handle, 0, 0, n, n, n, &one, handle, 4, n, handle, 4, n, &one,
+                                                      handle, 4, n, compute, -1);
+        });
+    };
+    EXPECT_GT(by_types(68), 0);
+    EXPECT_EQ(by_types(77), 0);
+    EXPECT_EQ(heptad_cublas_taken_over(), 0);
 }
 
 TEST(cublas_drop_in, can_be_switched_off_and_on) {

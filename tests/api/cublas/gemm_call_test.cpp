@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <complex>
 #include <cstdio>
 #include <random>
 #include <sstream>
@@ -92,6 +93,62 @@ TEST(gemm_call, products_are_those_of_the_definition_in_every_form) {
     }
 }
 
+/// The same of complex numbers, where op C conjugates and factors have imaginary parts.
+template <class T>
+void expect_complex_products_by_the_definition(Type type) {
+    using Complex = std::complex<T>;
+    const std::int64_t m = 6, n = 4, k = 5;
+    const auto numbers = [](std::int64_t count, unsigned seed) {
+        std::mt19937 random(seed);
+        std::vector<Complex> values(static_cast<std::size_t>(count));
+        for (Complex& value : values) {
+            value = {static_cast<T>(random() % 9) - 4, static_cast<T>(random() % 9) - 4};
+        }
+        return values;
+    };
+    const auto taken = [](const std::vector<Complex>& x, std::int64_t leading, int op, std::int64_t i, std::int64_t j) {
+        const Complex value = x[static_cast<std::size_t>(op == kOpN ? j * leading + i : i * leading + j)];
+        return op == kOpC ? std::conj(value) : value;
+    };
+    for (const int op_a : {kOpN, kOpT, kOpC}) {
+        for (const int op_b : {kOpN, kOpT, kOpC}) {
+            const std::vector<Complex> a = numbers(m * k, 1), b = numbers(k * n, 2), before = numbers(m * n, 3);
+            std::vector<Complex> c = before;
+            const Complex alpha(2, -1), beta(-3, 2);
+            GemmCall call;
+            call.op_a = op_a;
+            call.op_b = op_b;
+            call.m = m;
+            call.n = n;
+            call.k = k;
+            call.alpha = &alpha;
+            call.beta = &beta;
+            call.a = {a.data(), op_a == kOpN ? m : k, 0};
+            call.b = {b.data(), op_b == kOpN ? k : n, 0};
+            call.c = {c.data(), m, 0};
+            call.type = type;
+            const std::optional<ProductBatch> products = as_products(call);
+            ASSERT_TRUE(products);
+            multiply_batch_in_memory(*products, {}, {});
+            for (std::int64_t i = 0; i < m; ++i) {
+                for (std::int64_t j = 0; j < n; ++j) {
+                    Complex sum = 0;
+                    for (std::int64_t q = 0; q < k; ++q) {
+                        sum += taken(a, call.a.leading, op_a, i, q) * taken(b, call.b.leading, op_b, q, j);
+                    }
+                    const auto at = static_cast<std::size_t>(j * m + i);
+                    ASSERT_EQ(c[at], alpha * sum + beta * before[at]) << op_a << op_b << " at " << i << ", " << j;
+                }
+            }
+        }
+    }
+}
+
+TEST(gemm_call, complex_products_are_those_of_the_definition_in_every_form) {
+    expect_complex_products_by_the_definition<float>(Type::c64);
+    expect_complex_products_by_the_definition<double>(Type::c128);
+}
+
 TEST(gemm_call, wrong_arguments_are_left_to_cublas) {
     const double one = 1;
     GemmCall right;
@@ -129,7 +186,10 @@ TEST(gemm_call, types_are_known_only_where_the_arithmetic_is_ours) {
     EXPECT_EQ(product_type(kR16F, kR16F, kR16F, 64), std::nullopt) << "sums in f16";
     EXPECT_EQ(product_type(kR32F, kR32F, kR32F, 69), std::nullopt) << "pedantic";
     EXPECT_EQ(product_type(kR32F, kR32F, kR32F, 75), std::nullopt) << "by bf16";
-    EXPECT_EQ(product_type(4, 4, 4, kCompute32F), std::nullopt) << "complex";
+    EXPECT_EQ(product_type(kC32F, kC32F, kC32F, kCompute32F), Type::c64);
+    EXPECT_EQ(product_type(kC64F, kC64F, kC64F, kCompute64F), Type::c128);
+    EXPECT_EQ(product_type(kC32F, kC32F, kC32F, kCompute32FFastTf32), std::nullopt) << "complex by tf32";
+    EXPECT_EQ(product_type(kC32F, kC32F, kC64F, kCompute64F), std::nullopt);
     EXPECT_EQ(product_type(3, 3, 10, 72), std::nullopt) << "bytes";
 }
 

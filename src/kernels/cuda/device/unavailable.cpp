@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "base/shared_state.hpp"
 #include "kernels/cuda/bits/bit_verbs.hpp"
+#include "kernels/cuda/combine/pointed_copy.hpp"
 #include "kernels/cuda/device/cuda_backend.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/device/pci_bus.hpp"
@@ -80,6 +81,12 @@ Stream::~Stream() = default;
 void Stream::synchronize() const {}
 void Stream::wait_for(const Stream&) const {}
 void copy_rows(const void*, std::int64_t, void*, std::int64_t, std::int64_t, std::int64_t, void*) {
+    refuse();
+}
+DeviceStatus launch_gather(const PointedMatrix&, void*, StreamHandle) {
+    refuse();
+}
+DeviceStatus launch_scatter(const void*, const PointedMatrix&, StreamHandle) {
     refuse();
 }
 void fill_bytes(void*, unsigned char, std::int64_t, void*) {
