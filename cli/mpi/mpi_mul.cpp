@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -77,7 +78,9 @@ nlohmann::ordered_json rank_json(const ClusterOutcome& outcome, const Communicat
                                   {"distributed_bytes", own.distributed_bytes},
                                   {"part", {own.part.row, own.part.col, own.part.rows, own.part.cols}},
                                   {"units", own.units},
-                                  {"resumed_units", own.resumed_units}};
+                                  {"resumed_units", own.resumed_units},
+                                  {"scaled", own.products.scaled},
+                                  {"fell_back", own.products.fell_back}};
     if (!own.part_file.empty()) {
         object["part_file"] = own.part_file;
     }
@@ -97,15 +100,22 @@ nlohmann::ordered_json gather_json(Communicator& ranks, const nlohmann::ordered_
 /// that is done would end there where memory runs out.
 struct AllRanks {
     std::int64_t most_bytes = 0, units = 0, resumed_units = 0;
+    RunReport products = {};
 };
 AllRanks gather_numbers(Communicator& ranks, const RankReport& own) {
     AllRanks all;
+    const RunReport& mine = own.products;
     for (const std::string& text :
-         ranks.gather_texts(fmt::format("{} {} {}", own.received_bytes, own.units, own.resumed_units))) {
+         ranks.gather_texts(fmt::format("{} {} {} {:d} {:d} {:d}", own.received_bytes, own.units, own.resumed_units,
+                                        mine.fell_back, mine.uneven, mine.scaled))) {
         std::istringstream numbers = stream_of(text);
         std::int64_t received_bytes = 0, units = 0, resumed_units = 0;
-        numbers >> received_bytes >> units >> resumed_units;
-        all = {std::max(all.most_bytes, received_bytes), all.units + units, all.resumed_units + resumed_units};
+        RunReport products;
+        numbers >> received_bytes >> units >> resumed_units >> products.fell_back >> products.uneven >> products.scaled;
+        all.most_bytes = std::max(all.most_bytes, received_bytes);
+        all.units += units;
+        all.resumed_units += resumed_units;
+        all.products.add(products);
     }
     return all;
 }
@@ -117,18 +127,19 @@ std::string text_of(const MpiMulArguments& mul, const ClusterOutcome& outcome, c
     const std::string what = mul.job.keep_parts ? fmt::format("{} in parts", mul.job.output) : mul.job.output;
     const bool passed = outcome.verified && outcome.verified->passed();
     return fmt::format(
-        "{}: {} x {} {}, {} on {} ranks ({} idle) in {} ({} effective); at most {} received by a rank{}{}\n{}\n{}\n",
+        "{}: {} x {} {}, {} on {} ranks ({} idle) in {} ({} effective); at most {} received by a rank{}{}{}\n{}\n{}\n",
         what, plan.m, plan.n, type_name(outcome.stored), cluster_algorithm_name(plan.rank->algorithm), plan.rank->ranks,
         idle_ranks(plan), format_seconds(outcome.total_s), format_rate(operations / outcome.total_s, plan.type),
         format_bytes(all.most_bytes),
         all.resumed_units > 0 ? fmt::format("; {} of {} pieces by an earlier job", all.resumed_units, all.units) : "",
-        passed ? "; " + describe_passed(*outcome.verified) : "", expectation_text({outcome.error}),
-        bound_text(outcome.error));
+        passed ? "; " + describe_passed(*outcome.verified) : "", remark_on(all.products),
+        expectation_text({outcome.error}), bound_text(outcome.error));
 }
 
 nlohmann::ordered_json json_of(const MpiMulArguments& mul, const ClusterOutcome& outcome,
                                const nlohmann::ordered_json& ranks) {
     const ProductPlan& plan = outcome.plan;
+    const bool scaled = std::any_of(ranks.begin(), ranks.end(), [](const auto& rank) { return rank["scaled"]; });
     nlohmann::ordered_json object{{"output", mul.job.output},
                                   {"type", type_name(outcome.stored)},
                                   {"m", plan.m},
@@ -139,7 +150,7 @@ nlohmann::ordered_json json_of(const MpiMulArguments& mul, const ClusterOutcome&
                                   {"multiply_s", outcome.multiply_s},
                                   {"verify_s", outcome.verify_s},
                                   {"collect_s", outcome.collect_s},
-                                  {"scaled", outcome.scaled},
+                                  {"scaled", scaled},
                                   {"verified", outcome.verified && outcome.verified->passed()}};
     if (outcome.verified) {
         object["verification"] = to_json(*outcome.verified);

@@ -17,8 +17,8 @@ inline constexpr double kAlike = 1.5;
 inline constexpr double kNoise = 0.7;  // and a line by itself is left alone within this
 inline constexpr int kSampledForMeans = 64;
 inline constexpr int kSampledForTails = 128;
-/// Where the largest value of every row and column is looked at: rows of A and columns of B that are smaller than the
-/// largest of all by more than this, both together, have no levels.
+/// Rows of A and columns of B that are smaller than the largest of all by more than this, both together, have no
+/// levels: by their norms where sums of lines are known, otherwise by their largest values.
 inline constexpr double kMostBelow = 64;
 inline constexpr int kLineElements = 16;  // side by side in a cache line
 

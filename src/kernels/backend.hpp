@@ -115,9 +115,13 @@ struct FusedTileShape {
 
 /// Largest absolute value of a view, and of each of its rows and columns; NaN if an entry there is NaN, infinity if one
 /// is infinite and none NaN. Integer and bit types: 0, and no rows and columns.
+inline constexpr double kSumSlack = 1.0 / 64;
 struct ScanResult {
     double max_abs = 0;
     std::vector<double> rows, cols;
+    /// Sums of the absolute values of rows and columns, off by no more than kSumSlack of them, where the backend makes
+    /// them: of f32 and f64 on processors. Empty elsewhere.
+    std::vector<double> row_sums = {}, col_sums = {};
 };
 
 /// Bounds on max|A|, max|B| and their product within which no sum or product of a plan can overflow; where that is only

@@ -157,6 +157,9 @@ using SumKernelChoice = SumKernel<T> (*)(int count, const SumTerm<T>* terms, Sum
 template <class Bits>
 using MaxBits = void (*)(const Bits* from, std::int64_t row_stride, std::int64_t rows, std::int64_t cols, Bits* row_max,
                          Bits* col_max);
+template <class T, class Bits>
+using ScanKernel = void (*)(const T* from, std::int64_t row_stride, std::int64_t rows, std::int64_t cols, Bits* row_max,
+                            Bits* col_max, T* row_sum, T* col_sum);
 
 struct KernelTable {
     GemmKernels<float> gemm_f32;
@@ -183,11 +186,11 @@ struct KernelTable {
     void (*times_powers_f32)(float* values, std::int64_t count, std::int32_t row, const std::int32_t* cols, int sign);
     void (*times_powers_f64)(double* values, std::int64_t count, std::int32_t row, const std::int32_t* cols, int sign);
 
-    /// Largest bit patterns with the sign bit cleared: those of the rows, and those of the columns where they are
-    /// larger than what is there. For IEEE formats patterns are ordered as magnitudes, with infinity above all numbers
-    /// and NaN above infinity. Elements of a row lie side by side.
-    MaxBits<std::int64_t> max_bits_64;
-    MaxBits<std::int32_t> max_bits_32;
+    /// Largest bit patterns with the sign bit cleared, of rows and columns, where they are larger than what is there.
+    /// For IEEE formats patterns are ordered as magnitudes, with infinity above all numbers and NaN above infinity.
+    /// Elements of a row lie side by side. Sums are of absolute values, added to what is there.
+    ScanKernel<double, std::int64_t> scan_f64;
+    ScanKernel<float, std::int32_t> scan_f32;
     MaxBits<std::int16_t> max_bits_16;
 
     ByteKernels bytes;

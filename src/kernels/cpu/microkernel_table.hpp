@@ -60,8 +60,8 @@ constexpr KernelTable kernel_table(const char* name, const GemmKernels<float>& f
     table.round_tf32 = round_tf32;
     table.times_powers_f32 = times_powers<float, std::int32_t>;
     table.times_powers_f64 = times_powers<double, std::int64_t>;
-    table.max_bits_64 = max_bits<std::int64_t>;
-    table.max_bits_32 = max_bits<std::int32_t>;
+    table.scan_f64 = scan_with_sums<double, std::int64_t>;
+    table.scan_f32 = scan_with_sums<float, std::int32_t>;
     table.max_bits_16 = max_bits<std::int16_t>;
     table.bytes = byte_kernels(name, plain_tile);
     return table;

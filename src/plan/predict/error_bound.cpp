@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "algorithm/catalogue.hpp"
 #include "base/moduli.hpp"
@@ -126,6 +127,33 @@ double error_bound(const ProductPlan& plan) {
     // The rows and columns peeled off are classical products over the whole of k.
     return plan.levels.empty() ? classical(static_cast<double>(plan.k), u)
                                : std::max(bound, classical(static_cast<double>(plan.k), u));
+}
+
+double gamma_of(double roundings, double u) {
+    return roundings * u < 1 ? roundings * u / (1 - roundings * u) : std::numeric_limits<double>::infinity();
+}
+
+double classical_bound(Type type, double k) {
+    const double u = unit_roundoff(type);
+    const bool adds_in_f32 = type == Type::tf32 || type == Type::bf16 || type == Type::f16;
+    return adds_in_f32 ? gamma_of(k + 2, 0x1p-24) + (type == Type::tf32 ? 2 : 1) * u : gamma_of(k + 2, u);
+}
+
+double line_error_bound(const ProductPlan& plan) {
+    if (plan.complex != ComplexWay::none) {  // as above
+        return (plan.complex == ComplexWay::one_product ? 2 : 5) * line_error_bound(real_plan(plan));
+    }
+    const double u = unit_roundoff(plan.type);
+    const auto classical = [&](std::int64_t k) { return classical_bound(plan.type, static_cast<double>(k)); };
+    double bound = classical(leaf_size(plan).k);
+    for (auto level = plan.levels.rbegin(); level != plan.levels.rend(); ++level) {
+        const LevelError error = level_error(*level, plan.change_basis);
+        bound = error.growth * ((1 + bound) * (1 + gamma_of(error.roundings, u)) - 1);
+    }
+    if (plan.k > plan.core_k && !plan.levels.empty()) {
+        bound = (bound + classical(plan.k - plan.core_k)) * (1 + u) + u;
+    }
+    return std::max(bound, classical(plan.k));
 }
 
 double complex_growth(const ProductPlan& plan) {

@@ -16,6 +16,20 @@ namespace heptad {
 /// u). Fringes add what the classical product of the peeled part of k adds.
 double error_bound(const ProductPlan& plan);
 
+/// n u / (1 - n u): of n roundings one after the other.
+double gamma_of(double roundings, double u);
+
+/// Of the definition, over (|A||B|)_ij: gamma_(k+2). tf32 rounds each factor once and the 16-bit types the result once;
+/// they add in f32.
+double classical_bound(Type type, double k);
+
+/// As error_bound, over the largest 2-norms of rows of A and columns of B, in all orders of u: (|S||T|)_ij is at most
+/// the product of the norms of a row of S and a column of T, and a row of a sum of blocks is at most |U_s|_1 times as
+/// long as the longest row of A. One level turns e into
+///     E * ((1 + e) (1 + gamma_Q) - 1)
+/// and the leaf has gamma_k. Without scaled sums and residues.
+double line_error_bound(const ProductPlan& plan);
+
 /// How much larger than the library's product's the largest error is on even data: as it was measured on this machine
 /// with the same levels (measured_growth), or the built-in figure.
 double expected_growth(const ProductPlan& plan, const Machine& machine);

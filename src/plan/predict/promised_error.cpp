@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "base/evenness_facts.hpp"
 #include "base/types.hpp"
@@ -32,9 +31,11 @@ std::vector<LevelPlan> outer_levels(const ProductPlan& plan) {
                      plan.transfers && !plan.transfers->algorithm.empty() ? 1 : 0);
 }
 
-/// n u / (1 - n u): of n roundings one after the other.
-double gamma(double n, double u) {
-    return n * u < 1 ? n * u / (1 - n * u) : std::numeric_limits<double>::infinity();
+/// Are rows and columns compared by bounds on their norms before the levels are taken (run/dense/evenness.hpp)? In
+/// memory, on processors: a device knows the largest of a sample only, and of 16-bit types nobody makes sums.
+bool compares_norms(const ProductPlan& plan) {
+    const bool in_memory = !plan.disk && !plan.rank && !plan.host && !plan.transfers && !is_on_device(plan);
+    return in_memory && plan.type != Type::bf16 && plan.type != Type::f16;
 }
 
 }  // namespace
@@ -83,14 +84,10 @@ ErrorPromise classical_promise(const ProductPlan& plan) {
     promise.over = BoundOver::entries;
     if (is_complex(plan.type)) {  // 2k real products in each part, and both parts together
         promise.typical *= 2;
-        promise.bound = 2 * gamma(2 * static_cast<double>(plan.k) + 2, u);
+        promise.bound = 2 * gamma_of(2 * static_cast<double>(plan.k) + 2, u);
         return promise;
     }
-    const double roundings = static_cast<double>(plan.k) + 2;
-    // tf32 rounds each factor once and the 16-bit types the result once; they add in f32.
-    const bool adds_in_f32 = plan.type == Type::tf32 || plan.type == Type::bf16 || plan.type == Type::f16;
-    promise.bound =
-        adds_in_f32 ? gamma(roundings, 0x1p-24) + (plan.type == Type::tf32 ? 2 : 1) * u : gamma(roundings, u);
+    promise.bound = classical_bound(plan.type, static_cast<double>(plan.k));
     return promise;
 }
 
@@ -135,12 +132,18 @@ ErrorPromise promised_error(const ProductPlan& plan, double growth, bool for_eve
     //
     //   |AB - computed|_ij <= kMostBelow error_bound |a_i||b_j|.
     //
-    // The norms of rows would allow k^2 in error_bound to be k, but nobody has summed them: a row of the largest value
-    // everywhere may be sqrt(k) times that. `fast` scales where that makes the data even, and r_i s_j <= max|A| max|B|
-    // times the powers. Levels of two places judge twice, the inner ones sums of blocks.
+    // Where norms are compared, with R and S those of the longest row of A'' and column of B'',
+    //
+    //   |AB - computed|_ij <= line_error_bound R S 2^-rows(i) 2^-cols(j)   and
+    //   R S <= kMostBelow 2^rows(i) |a_i| 2^cols(j) |b_j|,
+    //
+    // which is about k times less. `fast` scales where that makes the data even, and r_i s_j <= max|A| max|B| times the
+    // powers. Levels of two places judge twice, the inner ones sums of blocks.
     const bool keeps_lines = plan.least_evenness > 0 || for_even_data;
     promise.over = keeps_lines ? BoundOver::lines : BoundOver::matrices;
-    promise.bound = plan.error_bound * (levels_inside ? kMostBelow : 1) * (levels_outside ? kMostBelow : 1);
+    promise.bound = keeps_lines && compares_norms(plan)
+                        ? kMostBelow * line_error_bound(plan)
+                        : plan.error_bound * (levels_inside ? kMostBelow : 1) * (levels_outside ? kMostBelow : 1);
     return promise;
 }
 

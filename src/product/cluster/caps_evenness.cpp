@@ -154,6 +154,7 @@ std::optional<Evenness> judge_for_caps(const RankWork& work) {
         even = judge(a, b, k, work.ranks, backend);
         if (even.value < least_evenness_of({{"strassen", LevelMode::parallel, ""}})) {
             if (work.node.options.accuracy == Accuracy::balanced) {
+                work.node.note({.fell_back = true, .uneven = true});
                 return std::nullopt;
             }
             even = {};  // what no powers make even may be worse with them
@@ -169,6 +170,7 @@ std::optional<Evenness> judge_for_caps(const RankWork& work) {
                               std::max(1.0, std::abs(work.node.alpha)) <
                           limit &&
                       even.max_b * growth < limit;  // false for NaN
+    work.node.note({.fell_back = !fits, .scaled = fits && even.scales()});
     return fits ? std::optional(std::move(even)) : std::nullopt;
 }
 

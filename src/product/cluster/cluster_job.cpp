@@ -37,6 +37,7 @@ public:
           node_(job.node),
           has_files_(!job.distribution.scatter || ranks.rank() == 0),
           parts_(job, ranks, outcome_, inputs_, identities_, trace_, failure_) {
+        node_.products = &outcome_.own.products;
         if (node_.threads == 0) {
             node_.threads = share_of_cores(ranks);
         }
@@ -300,7 +301,6 @@ private:
         }
         caps_ = judge_for_caps(rank_work());
         if (caps_) {
-            outcome_.scaled = caps_->scales();
             return;
         }
         const ProblemSize size = problem_size(outcome_.plan);

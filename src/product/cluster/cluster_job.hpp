@@ -55,6 +55,7 @@ struct RankReport {
     Window part;                                // of C
     std::string part_file;                      // with keep_parts
     std::int64_t units = 0, resumed_units = 0;  // pieces of the part, and those that an earlier job had finished
+    RunReport products;                         // its own, and Strassen's of all ranks
 };
 
 struct ClusterOutcome {
@@ -64,7 +65,6 @@ struct ClusterOutcome {
     ClusterRates rates;  // that the prediction was made from
     ErrorPromise error;
     double distribute_s = 0, multiply_s = 0, verify_s = 0, collect_s = 0, total_s = 0;  // as this rank saw them
-    bool scaled = false;                                                                // rows, columns and along k
     std::optional<VerifyResult> verified;                                               // the root's
     RankReport own;
 };

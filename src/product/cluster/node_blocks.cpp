@@ -132,10 +132,10 @@ void NodeBlocks::multiply(const ConstView& a, const ConstView& b, double beta, c
     trace_.time(Stage::multiply, [&] {
         if (on_device()) {
             context.stream = streams_->compute.handle();
-            multiply_on_device(node_.alpha, a, b, beta, c, node_.options, context);
+            node_.note(multiply_on_device(node_.alpha, a, b, beta, c, node_.options, context));
             streams_->compute.synchronize();
         } else {
-            multiply_in_memory(node_.alpha, a, b, beta, c, node_.options, context);
+            node_.note(multiply_in_memory(node_.alpha, a, b, beta, c, node_.options, context));
         }
     });
 }

@@ -15,6 +15,7 @@
 #include "kernels/cuda/device/device.hpp"
 #include "move/stage_trace.hpp"
 #include "move/stages.hpp"
+#include "run/dense/runner.hpp"
 
 namespace heptad {
 
@@ -23,6 +24,12 @@ struct NodeSettings {
     Options options;
     int threads = 1;
     double alpha = 1, beta = 0;
+    RunReport* products = nullptr;  // told to the caller, if there is one; one thread multiplies
+    void note(const RunReport& product) const {
+        if (products != nullptr) {
+            products->add(product);
+        }
+    }
 };
 
 /// A matrix in host memory whose pages may be locked.

@@ -15,11 +15,9 @@ void multiply_on_node(const RankWork& work, const ConstView& a, const ConstView&
     context.threads = work.node.threads;
     context.hooks.cancel = &work.failure.cancel();
     work.trace.time(Stage::multiply, [&] {
-        if (is_device_product(work.node.options.device)) {
-            multiply_on_device(work.node.alpha, a, b, beta, c, work.node.options, context);
-        } else {
-            multiply_in_memory(work.node.alpha, a, b, beta, c, work.node.options, context);
-        }
+        work.node.note(is_device_product(work.node.options.device)
+                           ? multiply_on_device(work.node.alpha, a, b, beta, c, work.node.options, context)
+                           : multiply_in_memory(work.node.alpha, a, b, beta, c, work.node.options, context));
     });
 }
 

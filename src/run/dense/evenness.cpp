@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 namespace heptad {
@@ -18,8 +19,14 @@ void take_away(std::vector<std::int32_t>& exponents, const LineEffects& effects,
     }
 }
 
-/// The largest value with its powers of two, strip by strip through the backend's own passes.
-double largest_scaled(Backend& backend, const ConstView& view, const LineExponents& lines) {
+/// Largest value and sums of rows, with powers of two.
+struct ScaledScan {
+    double max_abs = 0;
+    std::vector<double> row_sums = {};
+};
+
+/// Strip by strip through the backend's own passes.
+ScaledScan scan_scaled(Backend& backend, const ConstView& view, const LineExponents& lines) {
     constexpr std::int64_t kStripBytes = 1 << 20;
     const Type type = view.type == Type::f64 ? Type::f64 : Type::f32;
     const bool turned = lies_by_columns(view);
@@ -29,7 +36,7 @@ double largest_scaled(Backend& backend, const ConstView& view, const LineExponen
         kStripBytes / static_cast<std::int64_t>(element_bytes(type)) / std::max<std::int64_t>(walked.cols, 1), 1,
         walked.rows);
     std::vector<std::byte> strip(static_cast<std::size_t>(rows * walked.cols) * element_bytes(view.type));
-    double largest = 0;
+    ScaledScan scan;
     for (std::int64_t row = 0; row < walked.rows; row += rows) {
         const std::int64_t some = std::min(rows, walked.rows - row);
         const ConstView from = block(walked, row, 0, some, walked.cols);
@@ -40,18 +47,40 @@ double largest_scaled(Backend& backend, const ConstView& view, const LineExponen
         pass.exponents = {{}, of.of_block(row, 0)};
         pass.written_exponents = pass.exponents;
         backend.combine(pass);
-        const double here = backend.scan(to).max_abs;
-        largest = here <= largest ? largest : here;
+        const ScanResult here = backend.scan(to);
+        scan.max_abs = here.max_abs <= scan.max_abs ? scan.max_abs : here.max_abs;
+        if (turned) {
+            scan.row_sums.resize(here.col_sums.size());
+            std::transform(scan.row_sums.begin(), scan.row_sums.end(), here.col_sums.begin(), scan.row_sums.begin(),
+                           std::plus());
+        } else {
+            scan.row_sums.insert(scan.row_sums.end(), here.row_sums.begin(), here.row_sums.end());
+        }
     }
-    return largest;
+    return scan;
 }
 
-double largest_with(const std::vector<double>& largest, const std::vector<std::int32_t>& exponents) {
-    double most = 0;
-    for (std::size_t i = 0; i < largest.size(); ++i) {
-        most = std::max(most, exponents[i] == kZeroLine ? 0 : std::ldexp(largest[i], exponents[i]));
+/// Of an operand whose rows are those of A or the columns of B.
+struct Side {
+    ConstView view;
+    const std::vector<double>&largest, &sums;  // of its rows as they are
+};
+
+ScaledScan scan_of(Backend& backend, const Side& side, const std::vector<std::int32_t>& exponents,
+                   const LineExponents& lines, bool scales_inner) {
+    if (scales_inner) {
+        return scan_scaled(backend, side.view, lines);
     }
-    return most;
+    ScaledScan scan{0, side.sums};
+    for (std::size_t i = 0; i < side.largest.size(); ++i) {
+        const std::int32_t exponent = exponents.empty() ? 0 : exponents[i];
+        const bool is_zero = exponent == kZeroLine;
+        scan.max_abs = std::max(scan.max_abs, is_zero ? 0 : std::ldexp(side.largest[i], exponent));
+        if (!scan.row_sums.empty()) {
+            scan.row_sums[i] = is_zero ? 0 : std::ldexp(scan.row_sums[i], exponent);
+        }
+    }
+    return scan;
 }
 
 double least_with(const std::vector<double>& largest, const std::vector<std::int32_t>& exponents) {
@@ -61,6 +90,34 @@ double least_with(const std::vector<double>& largest, const std::vector<std::int
         least = exponent == kZeroLine ? least : std::min(least, std::ldexp(largest[i], exponent));
     }
     return least;
+}
+
+/// Bounds on the 2-norms of lines with their powers of two: none is above `most`, and none that is not zero, without
+/// the powers along k, is below `least`.
+struct LineNorms {
+    double most = 0, least = std::numeric_limits<double>::infinity();
+};
+/// |x|_2^2 <= max|x| |x|_1, and |x|_2 >= |x|_1 / sqrt(k) and >= max|x|.
+LineNorms norms_of(const Side& side, const std::vector<std::int32_t>& exponents, const ScaledScan& scaled) {
+    const auto k = static_cast<double>(side.view.cols);
+    LineNorms norms;
+    double largest_sum = 0;
+    for (std::size_t i = 0; i < side.largest.size(); ++i) {
+        const std::int32_t exponent = exponents.empty() ? 0 : exponents[i];
+        if (exponent != kZeroLine) {
+            // Sums in the type of the values may be infinite where no value is.
+            const double sum = std::isfinite(side.sums[i]) ? side.sums[i] : 0;
+            const double least = std::max((1 - kSumSlack) * sum / std::sqrt(k), side.largest[i]);
+            norms.least = std::min(norms.least, std::ldexp(least, exponent));
+            largest_sum = std::max(largest_sum, std::min(scaled.row_sums[i], k * scaled.max_abs));
+        }
+    }
+    norms.most = std::sqrt((1 + kSumSlack) * scaled.max_abs) * std::sqrt(largest_sum);
+    return norms;
+}
+
+bool norms_are_in_reach(const LineNorms& of_a, const LineNorms& of_b) {
+    return of_a.most / of_a.least * (of_b.most / of_b.least) <= kMostBelow;
 }
 
 /// Within as many powers of two as are left alone.
@@ -155,23 +212,26 @@ Evenness judge_evenness(Backend& backend, const ConstView& a, const ScanResult& 
         even = exponents_for(effects, a_scan.rows, b_scan.cols);
     }
     const bool scales_inner = even.most_inner > 0;
-    even.max_a = !even.scales() ? a_scan.max_abs
-                 : scales_inner ? largest_scaled(backend, a, even.of_a())
-                                : largest_with(a_scan.rows, even.rows);
-    even.max_b = !even.scales() ? b_scan.max_abs
-                 : scales_inner ? largest_scaled(backend, b, even.of_b())
-                                : largest_with(b_scan.cols, even.cols);
-    const InnerSample of_a = inner_sample(effects.a_inner, effects.b_inner, 0, a.cols, !a_by_columns);
-    const InnerSample of_b = inner_sample(effects.a_inner, effects.b_inner, 0, b.rows, b_by_columns);
+    const Side left{a, a_scan.rows, a_scan.row_sums}, right{transposed(b), b_scan.cols, b_scan.col_sums};
     const LineExponents a_lines = even.scales() ? even.of_a() : LineExponents{};
     const LineExponents b_lines = even.scales() ? even.of_b() : LineExponents{};
+    const ScaledScan scaled_a = scan_of(backend, left, even.rows, a_lines, scales_inner);
+    const ScaledScan scaled_b = scan_of(backend, right, even.cols, {b_lines.cols, b_lines.rows}, scales_inner);
+    even.max_a = scaled_a.max_abs;
+    even.max_b = scaled_b.max_abs;
+    const InnerSample of_a = inner_sample(effects.a_inner, effects.b_inner, 0, a.cols, !a_by_columns);
+    const InnerSample of_b = inner_sample(effects.a_inner, effects.b_inner, 0, b.rows, b_by_columns);
     OperandTails tails;
     tails.weight_a = of_a.total_weight;
     tails.weight_b = of_b.total_weight;
     tails.of_a.note_rows(backend, a, of_a, a_lines, effects.a_rows.mean, a_scan.rows.data());
     tails.of_b.note_rows(backend, transposed(b), of_b, {b_lines.cols, b_lines.rows}, effects.b_cols.mean,
                          b_scan.cols.data());
-    if (lines_are_in_reach(a_scan.rows, b_scan.cols, even)) {
+    const bool in_reach =
+        left.sums.empty() || right.sums.empty()
+            ? lines_are_in_reach(a_scan.rows, b_scan.cols, even)
+            : norms_are_in_reach(norms_of(left, even.rows, scaled_a), norms_of(right, even.cols, scaled_b));
+    if (in_reach) {
         even.value = evenness_of(tails, effects, even.max_a, even.max_b);
     }
     return even;

@@ -59,7 +59,8 @@ struct OperandTails {
 /// Evenness::value, if the largest values with their exponents are so large.
 double evenness_of(const OperandTails& tails, const OperandEffects& effects, double max_a, double max_b);
 /// The promise for all data: error bounds are relative to the largest values, so rows of A and columns of B must not be
-/// much smaller than those, whatever a sample has seen of them. Zero lines do not count if they are kZeroLine.
+/// much smaller than those, whatever a sample has seen of them. Zero lines do not count if they are kZeroLine. Where
+/// sums of lines are known, judge_evenness compares their norms instead, and bounds are relative to those.
 bool lines_are_in_reach(const std::vector<double>& largest_of_rows, const std::vector<double>& largest_of_cols,
                         const Evenness& even);
 

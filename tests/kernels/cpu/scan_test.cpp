@@ -33,6 +33,8 @@ TEST_P(scan_kernels, equal_reference_for_every_type_layout_and_shape) {
                 EXPECT_EQ(scan.max_abs, expected.max_abs);
                 EXPECT_EQ(scan.rows, expected.rows);
                 EXPECT_EQ(scan.cols, expected.cols);
+                EXPECT_EQ(scan.row_sums, expected.row_sums);  // of integers: exact
+                EXPECT_EQ(scan.col_sums, expected.col_sums);
             }
         }
     }
@@ -65,6 +67,23 @@ TEST_P(scan_kernels, a_special_value_is_seen_at_every_position) {
     }
 }
 
+TEST_P(scan_kernels, sums_of_long_lines_are_off_by_little) {
+    for (const Type type : {Type::f64, Type::f32}) {
+        for (const Layout layout : {Layout::rows, Layout::columns}) {
+            GuardedMatrix x(type, 3, 600000, layout);
+            x.fill(-1.0 / 3);
+            const ScanResult scan = scan_view(x.view(), GetParam());
+            const double third = x.get(0, 0) * -1;
+            for (const double sum : scan.row_sums) {
+                EXPECT_NEAR(sum, 600000 * third, kSumSlack / 4 * 600000 * third);
+            }
+            EXPECT_EQ(scan.row_sums.size(), 3U);
+            EXPECT_EQ(scan.col_sums.size(), 600000U);
+            EXPECT_NEAR(scan.col_sums.back(), third * 3, 1e-6);
+        }
+    }
+}
+
 TEST_P(scan_kernels, exact_types_give_zero) {
     GuardedMatrix x(Type::i32, 2, 2, Layout::rows);
     EXPECT_EQ(scan_view(x.view(), GetParam()).max_abs, 0);
@@ -82,6 +101,9 @@ TEST(merge_scans, nan_wins_then_the_larger) {
     EXPECT_EQ(merged(infinity, 1).max_abs, infinity);
     EXPECT_TRUE(std::isnan(merged(nan, infinity).cols[0]));
     EXPECT_TRUE(std::isnan(merged(infinity, nan).max_abs));
+    const ScanResult both = merge_scans({{2, {2}, {1, 2}, {3}, {1, 2}}, {4, {4}, {3, 4}, {7}, {3, 4}}}, true);
+    EXPECT_EQ(both.row_sums, (std::vector<double>{3, 7}));
+    EXPECT_EQ(both.col_sums, (std::vector<double>{4, 6}));
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "product/data_families.hpp"
 #include "product/device/device_matrix.hpp"
 #include "product/device/device_product.hpp"
+#include "run/dense/lined_product.hpp"
 
 namespace heptad::test {
 namespace {
@@ -142,10 +143,20 @@ Options options_of(const Way& way, Accuracy accuracy) {
     return options;
 }
 
+ProductPlan plan_of(const ProblemSize& size, Type type, const Options& options) {
+    return plan_device_product(size.m, size.k, size.n, type, options, {});
+}
+
 /// What `plan` prints of a product on the device.
 ErrorPromise promise_of(const ProblemSize& size, Type type, const Options& options) {
-    const ProductPlan plan = plan_device_product(size.m, size.k, size.n, type, options, {});
+    const ProductPlan plan = plan_of(size, type, options);
     return promised_error(plan, expected_growth(plan), options.accuracy == Accuracy::balanced);
+}
+
+/// Levels that take powers of two out of lines. Those of f16 keep scaled sums, for which one power is taken out of all
+/// of A and one out of all of B: what is uneven is multiplied classically.
+bool takes_powers_out_of_lines(const ProductPlan& plan) {
+    return !plan.levels.empty() && can_scale(plan, 0);
 }
 
 double kept(const ErrorPromise& promise, const Judged::Errors& errors) {
@@ -160,7 +171,7 @@ TEST_P(families_on_device, every_word_keeps_its_promise) {
     HEPTAD_NEEDS_DEVICE();
     const Type type = GetParam();
     const double octaves = type == Type::f16 ? 8 : 40;
-    int products = 0, scaled = 0, classical_ones = 0, by_certificate = 0;
+    int products = 0, scaled = 0, could_scale = 0, classical_ones = 0, by_certificate = 0;
     for (const ProblemSize& size : {ProblemSize{256, 256, 256}, ProblemSize{129, 391, 190}, ProblemSize{33, 900, 41}}) {
         for (const Family& family : data_families(octaves)) {
             Judged judged(type, size, family);
@@ -197,6 +208,9 @@ TEST_P(families_on_device, every_word_keeps_its_promise) {
                 EXPECT_LE(kept(of_fast, quick), of_fast.bound) << what;
                 worst = std::max(worst, with_digits.over_entries / classical);
                 ++products;
+                const bool may_scale = takes_powers_out_of_lines(plan_of(size, type, balanced));
+                EXPECT_TRUE(may_scale || !with_digits.report.scaled) << what;
+                could_scale += may_scale ? 1 : 0;
                 scaled += with_digits.report.scaled ? 1 : 0;
                 classical_ones += with_digits.report.fell_back ? 1 : 0;
             }
@@ -205,7 +219,8 @@ TEST_P(families_on_device, every_word_keeps_its_promise) {
         }
     }
     EXPECT_GT(products, 100);
-    EXPECT_GT(scaled, 0);
+    EXPECT_EQ(could_scale > 0, type != Type::f16);
+    EXPECT_EQ(scaled > 0, could_scale > 0);
     EXPECT_GT(classical_ones, 0);
     EXPECT_TRUE(by_certificate > 20 || element_bytes(type) == 2 || type == Type::tf32) << by_certificate;
 }

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "base/types.hpp"
+#include "plan/predict/error_bound.hpp"
 #include "plan/predict/promised_error.hpp"
 #include "product/memory/product.hpp"
 
@@ -164,7 +165,8 @@ TEST(promised_error, words_are_told_by_plans_and_their_norms) {
     EXPECT_EQ(balanced.growth, expected_growth(two));
     EXPECT_GT(balanced.growth, 1);
     EXPECT_DOUBLE_EQ(balanced.typical, balanced.growth * strict.typical);
-    EXPECT_DOUBLE_EQ(balanced.bound, 64 * two.error_bound);
+    EXPECT_DOUBLE_EQ(balanced.bound, 64 * line_error_bound(two));
+    EXPECT_LT(balanced.bound, 64 * two.error_bound / 100);
     EXPECT_EQ(promise_of(plan(Type::f32, Accuracy::fast, 2)).over, BoundOver::matrices);
     const ErrorPromise exact = promise_of(plan(Type::i32, Accuracy::balanced, 2));
     EXPECT_EQ(exact.over, BoundOver::nothing);
@@ -174,7 +176,7 @@ TEST(promised_error, words_are_told_by_plans_and_their_norms) {
 
 TEST(promised_error, levels_of_every_place_are_counted) {
     ProductPlan plan = plan_product(512, 512, 512, Type::f32, with_levels(Accuracy::balanced, 1), {});
-    const double inside = expected_growth(plan), bound = promise_of(plan).bound;
+    const double inside = expected_growth(plan), bound = 64 * plan.error_bound;
     plan.host.emplace().algorithm = "winograd";
     plan.host->levels = 1;
     EXPECT_DOUBLE_EQ(expected_growth(plan), inside * inside);
@@ -190,11 +192,15 @@ TEST(promised_error, levels_of_every_place_are_counted) {
     EXPECT_EQ(promised_error(plan, 2, true).growth, 2);
 }
 
-TEST(promised_error, is_the_same_on_a_device) {
-    ProductPlan plan = plan_product(512, 512, 512, Type::f32, with_levels(Accuracy::balanced, 1), {});
-    const double looked_at = promise_of(plan).bound;
-    plan.backend = "cuda";
-    EXPECT_DOUBLE_EQ(promise_of(plan).bound, looked_at);
+TEST(promised_error, grows_as_k_where_norms_are_compared_and_as_its_square_where_largest_values_are) {
+    const auto plan = [](std::int64_t n) {
+        return plan_product(n, n, n, Type::f32, with_levels(Accuracy::balanced, 1), {});
+    };
+    ProductPlan small = plan(512), large = plan(4096);
+    EXPECT_NEAR(promise_of(large).bound / promise_of(small).bound, 8, 0.3);
+    small.backend = large.backend = "cuda";  // a sample of every line
+    EXPECT_DOUBLE_EQ(promise_of(small).bound, 64 * small.error_bound);
+    EXPECT_NEAR(promise_of(large).bound / promise_of(small).bound, 64, 3);
 }
 
 TEST(promised_error, blocks_of_ranks_add_up) {

@@ -32,6 +32,10 @@ CudaBackend::CudaBackend(int device, void* stream) : state_(std::make_unique<Sta
     }
     try {
         check(state_->library->set_stream(state_->handle, state_->stream), "take a stream");
+        // Left alone, it rounds the partial sums of short types to the type of C where it cuts k up: twice and more,
+        // where `strict` promises once.
+        check(state_->library->set_math_mode(state_->handle, CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION),
+              "add in f32");
         check(cudaMalloc(&state_->own_workspace, static_cast<std::size_t>(kCublasWorkspaceBytes + kGuardBytes)),
               "allocate the workspace of cuBLAS");
         set_vendor_workspace(state_->own_workspace, kCublasWorkspaceBytes);

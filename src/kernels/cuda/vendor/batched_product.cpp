@@ -88,6 +88,10 @@ std::string kernel_name(const cublasLtMatmulAlgo_t& algorithm) {
     return name;
 }
 
+bool is_short_result(cudaDataType_t type) {
+    return type == CUDA_R_16F || type == CUDA_R_16BF;
+}
+
 constexpr int kMostProposals = 8;
 
 }  // namespace
@@ -100,6 +104,10 @@ std::vector<BatchedProducts::Candidate> BatchedProducts::candidates(const Stride
     check(library.preference_create(&preference), "describe its workspace");
     const auto limit = static_cast<std::uint64_t>(workspace_bytes);
     library.preference_set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &limit, sizeof(limit));
+    if (is_short_result(batch.result)) {  // partial sums in f32, as CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION
+        const std::uint32_t in_f32 = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+        library.preference_set(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &in_f32, sizeof(in_f32));
+    }
     const Descriptors alone(batch, 1), many(batch, batch.count);
     std::vector<Candidate> found;
     for (const Descriptors* asked : {&alone, &many}) {

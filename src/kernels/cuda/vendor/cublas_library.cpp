@@ -50,6 +50,7 @@ CublasLibrary open_library() {
         bind(handle, "cublasSetStream_v2", library.set_stream, problem);
         bind(handle, "cublasSetWorkspace_v2", library.set_workspace, problem);
         bind(handle, "cublasSetPointerMode_v2", library.set_pointer_mode, problem);
+        bind(handle, "cublasSetMathMode", library.set_math_mode, problem);
         bind(handle, "cublasGetProperty", library.get_property, problem);
         bind(handle, "cublasGemmEx_64", library.gemm, problem);
         bind(handle, "cublasGemmStridedBatchedEx_64", library.gemm_strided_batched, problem);

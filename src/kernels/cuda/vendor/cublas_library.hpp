@@ -17,6 +17,7 @@ struct CublasLibrary {
     decltype(&cublasSetStream_v2) set_stream = nullptr;
     decltype(&cublasSetWorkspace_v2) set_workspace = nullptr;
     decltype(&cublasSetPointerMode_v2) set_pointer_mode = nullptr;
+    decltype(&cublasSetMathMode) set_math_mode = nullptr;
     decltype(&cublasGetProperty) get_property = nullptr;
     decltype(&cublasGemmEx_64) gemm = nullptr;
     decltype(&cublasGemmStridedBatchedEx_64) gemm_strided_batched = nullptr;

@@ -1,0 +1,78 @@
+// Data of all kinds (product/data_families.hpp) among ranks: levels of the ranks' own products and Strassen's of all
+// ranks together take powers of two out of lines, lose at most a digit, and say what they did.
+#include "cli/mpi_process.hpp"
+#include "product/data_families.hpp"
+
+namespace heptad::testing {
+namespace {
+
+namespace data = testing_data;
+
+class MpiFamilies : public Mpi {
+protected:
+    static TestMatrix of_file(const data::Matrix<float>& matrix) {
+        return {matrix.rows, matrix.cols, {matrix.data.begin(), matrix.data.end()}};
+    }
+    struct Run {
+        double error = 0;
+        nlohmann::json report;
+    };
+    Run run(const data::Matrix<float>& a, const data::Matrix<float>& b, int ranks, const Words& words) {
+        Run run;
+        run.report = report(ranks, words);
+        const TestMatrix c = read_matrix("C.npy");
+        data::Matrix<float> computed(c.rows, c.cols);
+        std::transform(c.values.begin(), c.values.end(), computed.data.begin(),
+                       [](double x) { return static_cast<float>(x); });
+        run.error = data::worst_error(a, b, computed);
+        return run;
+    }
+};
+
+TEST_F(MpiFamilies, graded_data_is_scaled_and_loses_at_most_a_digit) {
+    for (const data::Family& family : data::data_families()) {
+        if (family.way == data::Way::any) {
+            continue;
+        }
+        SCOPED_TRACE(family.name);
+        data::Random random(7);
+        data::Matrix<double> wide_a(210, 240), wide_b(240, 196);
+        family.make(wide_a, wide_b, random);
+        const auto a = data::rounded_to<float>(wide_a), b = data::rounded_to<float>(wide_b);
+        write_matrix("A.npy", of_file(a));
+        write_matrix("B.npy", of_file(b));
+        const double classical = std::max(run(a, b, 2, {"--accuracy", "strict"}).error, static_cast<double>(0x1p-24F));
+        for (const auto& [ranks, words] : {std::pair{2, Words{"--grid", "2x1x1", "--levels", "1"}},
+                                           std::pair{4, Words{"--algorithm", "mod-pegmm", "--levels", "1"}},
+                                           std::pair{7, Words{"--algorithm", "caps"}}}) {
+            const Run made = run(a, b, ranks, words);
+            SCOPED_TRACE(joined(words));
+            EXPECT_LE(made.error, 10 * classical);
+            if (ranks == 7) {  // what a part of A and B holds may be even where the whole is not
+                const bool is_caps = made.report["plan"].get<std::string>().find("algorithm=caps") != std::string::npos;
+                EXPECT_EQ(is_caps, family.way != data::Way::classical);
+                EXPECT_EQ(made.report["scaled"], family.way == data::Way::scaled);
+            } else if (family.way == data::Way::scaled) {
+                EXPECT_TRUE(made.report["scaled"]);
+            }
+            for (const nlohmann::json& rank : made.report["ranks"]) {
+                EXPECT_TRUE(family.way == data::Way::classical || !rank["fell_back"]);
+            }
+        }
+    }
+}
+
+TEST_F(MpiFamilies, people_are_told) {
+    data::Random random(7);
+    data::Matrix<double> wide_a(210, 240), wide_b(240, 196);
+    data::fill_uniform(wide_a, random);
+    data::fill_uniform(wide_b, random);
+    data::times(wide_a, [](std::int64_t i, std::int64_t) { return data::graded(i, 210, 40); });
+    write_matrix("A.npy", of_file(data::rounded_to<float>(wide_a)));
+    write_matrix("B.npy", of_file(data::rounded_to<float>(wide_b)));
+    const Outcome outcome = heptad(started(7, mul({"--algorithm", "caps"})));
+    EXPECT_NE(outcome.err.find("powers of two were taken out"), std::string::npos) << outcome.out << outcome.err;
+}
+
+}  // namespace
+}  // namespace heptad::testing
