@@ -1,7 +1,7 @@
 // The options of mul.
 #include <CLI/CLI.hpp>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "product/device/device_facts.hpp"
 #include "product_words.hpp"
 
@@ -32,15 +32,13 @@ MulWords add_mul_words(CLI::App& root) {
     return {command, [words] {
                 require_beta_with_add(*words);
                 Request request = request_of(*words);
-                if (!words->plan_file.empty() &&
-                    !(words->algorithm.empty() && words->levels.empty() && words->accuracy.empty() &&
-                      words->leaf.empty() && words->mode.empty() && words->threads.empty() &&
-                      (words->device.empty() || cuda::is_device_name(words->device)))) {
-                    fail(
+                fail_if(!words->plan_file.empty() &&
+                            !(words->algorithm.empty() && words->levels.empty() && words->accuracy.empty() &&
+                              words->leaf.empty() && words->mode.empty() && words->threads.empty() &&
+                              (words->device.empty() || cuda::is_device_name(words->device))),
                         ErrorCode::usage,
                         "--plan already decides the algorithm, levels, accuracy, leaf, mode, threads and device; leave "
                         "those options out (but --device cuda:N says which of several a plan for cuda means)");
-                }
                 return MulArguments{request, words->json};
             }};
 }

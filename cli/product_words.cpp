@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <array>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {
@@ -37,9 +37,8 @@ std::optional<RawShape> raw_shape(const std::string& option, const std::string& 
         return std::nullopt;
     }
     const auto colon = word.find(':');
-    if (colon == std::string::npos) {
-        fail(ErrorCode::usage, "{} takes a type and a shape such as f32:4096x1024, not '{}'", option, word);
-    }
+    fail_if(colon == std::string::npos, ErrorCode::usage, "{} takes a type and a shape such as f32:4096x1024, not '{}'",
+            option, word);
     const std::vector<std::int64_t> shape = parse_shape(option, word.substr(colon + 1), 2);
     return RawShape{raw_type(word.substr(0, colon)), shape[0], shape[1]};
 }
@@ -162,9 +161,8 @@ Request request_of(const ProductWords& words) {
 }
 
 void require_beta_with_add(const ProductWords& words) {
-    if (words.beta.empty() != words.add.empty()) {
-        fail(ErrorCode::usage, "--beta and --add belong together; give both or neither");
-    }
+    fail_if(words.beta.empty() != words.add.empty(), ErrorCode::usage,
+            "--beta and --add belong together; give both or neither");
 }
 
 }  // namespace heptad::cli

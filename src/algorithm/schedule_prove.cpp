@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "algorithm/schedule.hpp"
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 
 namespace heptad {
 namespace {
@@ -83,10 +83,8 @@ private:
         }
     }
     void check_ranges() const {
-        if (schedule_.m < 1 || schedule_.k < 1 || schedule_.n < 1) {
-            fail(ErrorCode::input, "{}: size {} x {} x {} is not positive", schedule_.name, schedule_.m, schedule_.k,
-                 schedule_.n);
-        }
+        fail_if(schedule_.m < 1 || schedule_.k < 1 || schedule_.n < 1, ErrorCode::input,
+                "{}: size {} x {} x {} is not positive", schedule_.name, schedule_.m, schedule_.k, schedule_.n);
         for (const ScheduleStep& step : schedule_.steps) {
             if (step.kind == ScheduleStep::Kind::product) {
                 for (const Symbol symbol : {step.target, step.left, step.right}) {

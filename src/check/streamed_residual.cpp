@@ -7,7 +7,7 @@
 #include <limits>
 #include <numeric>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "check/non_finite.hpp"
 #include "check/residual.hpp"
 
@@ -96,12 +96,10 @@ void StreamedResidual::judge(const Strip& strip, const Row& row, const std::vect
         ++unchecked_rows_;
         return;
     }
-    if (!row.is_finite && row.depends_on_finite && !may_overflow(strip)) {
-        fail(ErrorCode::verification,
-             "C is wrong: row {} of the columns from {} on holds NaN or infinity, but depends on small finite "
-             "numbers only",
-             row.index, strip.first_col);
-    }
+    fail_if(!row.is_finite && row.depends_on_finite && !may_overflow(strip), ErrorCode::verification,
+            "C is wrong: row {} of the columns from {} on holds NaN or infinity, but depends on small finite "
+            "numbers only",
+            row.index, strip.first_col);
     if (!row.is_finite || !row.depends_on_finite) {
         ++unchecked_rows_;
         return;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/bit_bytes.hpp"
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "io/bit_formats.hpp"
 
@@ -126,9 +126,8 @@ private:
 class Pixels {
 public:
     explicit Pixels(PngFile& png) : png_(png), input_(kBufferBytes) {
-        if (::inflateInit(&stream_) != Z_OK) {
-            fail(ErrorCode::resource, "memory for unpacking a PNG file ran out; use smaller matrices");
-        }
+        fail_if(::inflateInit(&stream_) != Z_OK, ErrorCode::resource,
+                "memory for unpacking a PNG file ran out; use smaller matrices");
     }
     ~Pixels() { ::inflateEnd(&stream_); }
     Pixels(const Pixels&) = delete;
@@ -250,10 +249,9 @@ BitMatrix read_png(const std::string& path, const FileHooks& hooks) {
 }
 
 void write_png(const std::string& path, const ConstBitView& matrix, const FileHooks& hooks) {
-    if (matrix.rows == 0 || matrix.cols == 0 || matrix.rows > kMostChunkBytes || matrix.cols > kMostChunkBytes) {
-        fail(ErrorCode::input, "'{}': a PNG file has 1 to {} rows and columns, and the matrix is {} x {}; write .pbm",
-             path, kMostChunkBytes, matrix.rows, matrix.cols);
-    }
+    fail_if(matrix.rows == 0 || matrix.cols == 0 || matrix.rows > kMostChunkBytes || matrix.cols > kMostChunkBytes,
+            ErrorCode::input, "'{}': a PNG file has 1 to {} rows and columns, and the matrix is {} x {}; write .pbm",
+            path, kMostChunkBytes, matrix.rows, matrix.cols);
     AtomicFile file(path, 0);
     file.write(kSignature.data(), 8);
     std::array<std::uint8_t, 13> facts{};
@@ -262,9 +260,8 @@ void write_png(const std::string& path, const ConstBitView& matrix, const FileHo
     facts[8] = 1;  // bit per pixel; grey, deflate, no interlacing are zeros
     write_chunk(file, "IHDR", facts.data(), facts.size());
     z_stream stream{};
-    if (::deflateInit(&stream, 1) != Z_OK) {
-        fail(ErrorCode::resource, "memory for packing a PNG file ran out; use smaller matrices");
-    }
+    fail_if(::deflateInit(&stream, 1) != Z_OK, ErrorCode::resource,
+            "memory for packing a PNG file ran out; use smaller matrices");
     try {
         std::vector<std::uint8_t> row(static_cast<std::size_t>(packed_row_bytes(matrix.cols) + 1)),
             packed(kBufferBytes);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 
 namespace heptad::hdf5 {
 namespace {
@@ -84,12 +84,10 @@ Installed::Installed()
           std::any_of(kNames.begin(), kNames.end(), [&](const char* name) { return open_library(name, functions); })) {}
 
 Calls::Calls(const std::string& needed_for) : installed_(installed.lock()) {
-    if (!installed_->found) {
-        fail(ErrorCode::input,
-             "'{}' needs HDF5 1.10 or later, and this machine does not have the HDF5 library where programs look for "
-             "it; install it (Debian: libhdf5-dev), or use a .npy file",
-             needed_for);
-    }
+    fail_if(!installed_->found, ErrorCode::input,
+            "'{}' needs HDF5 1.10 or later, and this machine does not have the HDF5 library where programs look for "
+            "it; install it (Debian: libhdf5-dev), or use a .npy file",
+            needed_for);
     installed_->functions.Eget_auto2(kDefault, &print_, &print_to_);
     installed_->functions.Eset_auto2(kDefault, nullptr, nullptr);
 }

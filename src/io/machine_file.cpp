@@ -17,7 +17,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/file_lock.hpp"
 #include "base/json_text.hpp"
 #include "base/thread_pool.hpp"
@@ -139,10 +139,9 @@ std::optional<nlohmann::json> read_root(const TuneFile& file) {
         fail(ErrorCode::input, "it cannot be read: {}", failure.what());
     }
     nlohmann::json root = parse_json(text);
-    if (!root.is_object() || !root.contains("key") || !root["key"].is_string() || !root.contains("machines") ||
-        !root["machines"].is_array()) {
-        fail(ErrorCode::input, "it holds something else");
-    }
+    fail_if(!root.is_object() || !root.contains("key") || !root["key"].is_string() || !root.contains("machines") ||
+                !root["machines"].is_array(),
+            ErrorCode::input, "it holds something else");
     return root;
 }
 
@@ -171,10 +170,8 @@ void require_ours(const TuneFile& file) {
 
 /// Makes the folder too.
 void require_place(const TuneFile& file) {
-    if (file.path.empty()) {
-        fail(ErrorCode::resource, "there is no place to keep the measurement; set {}, XDG_CACHE_HOME or HOME",
-             file.variable);
-    }
+    fail_if(file.path.empty(), ErrorCode::resource,
+            "there is no place to keep the measurement; set {}, XDG_CACHE_HOME or HOME", file.variable);
     std::error_code ignored;  // opening a file there tells what is wrong
     const auto folder = std::filesystem::path(file.path).parent_path();
     if (!folder.empty()) {

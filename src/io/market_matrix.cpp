@@ -1,7 +1,7 @@
 // The numbers of a Matrix Market file as a dense matrix.
 #include <cmath>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/stored_type.hpp"
 #include "base/types.hpp"
 #include "io/matrix_market.hpp"
@@ -64,12 +64,10 @@ Type market_type(const MarketHeader& header, const std::string& path, std::optio
     if (as) {
         return *as;
     }
-    if (header.field == MarketField::pattern) {
-        fail(ErrorCode::usage,
-             "'{}' says where its entries are but not what they are; say --type bool or gf2 for bits, or a type of "
-             "numbers for ones",
-             path);
-    }
+    fail_if(header.field == MarketField::pattern, ErrorCode::usage,
+            "'{}' says where its entries are but not what they are; say --type bool or gf2 for bits, or a type of "
+            "numbers for ones",
+            path);
     return header.field == MarketField::integer ? Type::i32 : Type::f64;
 }
 

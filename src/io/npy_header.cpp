@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/shared_state.hpp"
 #include "io/npy.hpp"
 
@@ -280,10 +280,8 @@ Type choose_type(const std::string& descr, const std::string& name, std::optiona
             }
             choices += (choices.empty() ? "" : " or ") + std::string(type_name(type));
         }
-        if (!as) {
-            fail(ErrorCode::input, "'{}' has dtype '{}', which is read only when the type is named; name {}{}", name,
-                 descr, choices, descr == "|u1" ? ", and --columns if these are packed bits" : "");
-        }
+        fail_if(!as, ErrorCode::input, "'{}' has dtype '{}', which is read only when the type is named; name {}{}",
+                name, descr, choices, descr == "|u1" ? ", and --columns if these are packed bits" : "");
         fail(
             ErrorCode::input,
             "'{}' has dtype '{}', which can be read as {} but not as {}: only conversions that round nothing are made; "
@@ -314,38 +312,30 @@ std::uint32_t little_endian(std::span<const std::byte> bytes) {
 }  // namespace
 
 NpyHeader parse_npy_header(std::span<const std::byte> start, const std::string& name, std::optional<Type> as) {
-    if (start.size() < kMagic.size() || std::memcmp(start.data(), kMagic.data(), kMagic.size()) != 0) {
-        fail(ErrorCode::input, "'{}' is not a .npy file (it does not start with \\x93NUMPY); save it with numpy.save",
-             name);
-    }
+    fail_if(start.size() < kMagic.size() || std::memcmp(start.data(), kMagic.data(), kMagic.size()) != 0,
+            ErrorCode::input, "'{}' is not a .npy file (it does not start with \\x93NUMPY); save it with numpy.save",
+            name);
     NpyHeader header;
     const std::size_t length_at = kMagic.size() + 2;
-    if (start.size() < length_at) {
-        fail(ErrorCode::input, "'{}' is truncated: it ends at byte {}, inside its .npy version", name, start.size());
-    }
+    fail_if(start.size() < length_at, ErrorCode::input,
+            "'{}' is truncated: it ends at byte {}, inside its .npy version", name, start.size());
     header.version = std::to_integer<int>(start[kMagic.size()]);
     const int minor = std::to_integer<int>(start[kMagic.size() + 1]);
-    if (header.version < 1 || header.version > 3 || minor != 0) {
-        fail(ErrorCode::input,
-             "'{}' has .npy version {}.{} and only 1.0, 2.0 and 3.0 are known; save it with numpy.save", name,
-             header.version, minor);
-    }
+    fail_if(header.version < 1 || header.version > 3 || minor != 0, ErrorCode::input,
+            "'{}' has .npy version {}.{} and only 1.0, 2.0 and 3.0 are known; save it with numpy.save", name,
+            header.version, minor);
     const std::size_t length_bytes = header.version == 1 ? 2 : 4;
     const std::size_t text_at = length_at + length_bytes;
-    if (start.size() < text_at) {
-        fail(ErrorCode::input, "'{}' is truncated: it ends at byte {}, inside its .npy header length", name,
-             start.size());
-    }
+    fail_if(start.size() < text_at, ErrorCode::input,
+            "'{}' is truncated: it ends at byte {}, inside its .npy header length", name, start.size());
     const std::int64_t length = little_endian(start.subspan(length_at, length_bytes));
-    if (length > kLongestHeader_bytes) {
-        fail(ErrorCode::input, "'{}' claims a .npy header of {} bytes and the limit is {}; save it with numpy.save",
-             name, length, kLongestHeader_bytes);
-    }
+    fail_if(length > kLongestHeader_bytes, ErrorCode::input,
+            "'{}' claims a .npy header of {} bytes and the limit is {}; save it with numpy.save", name, length,
+            kLongestHeader_bytes);
     header.data_offset = static_cast<std::int64_t>(text_at) + length;
-    if (static_cast<std::int64_t>(start.size()) < header.data_offset) {
-        fail(ErrorCode::input, "'{}' is truncated: its .npy header should end at byte {} and the file ends at byte {}",
-             name, header.data_offset, start.size());
-    }
+    fail_if(static_cast<std::int64_t>(start.size()) < header.data_offset, ErrorCode::input,
+            "'{}' is truncated: its .npy header should end at byte {} and the file ends at byte {}", name,
+            header.data_offset, start.size());
     const std::string_view text(reinterpret_cast<const char*>(start.data()) + text_at,
                                 static_cast<std::size_t>(length));
     const Dictionary dictionary = Parser(text, name).parse();
@@ -356,12 +346,12 @@ NpyHeader parse_npy_header(std::span<const std::byte> start, const std::string& 
     header.rows = dictionary.shape[0];
     header.cols = dictionary.shape[1];
     std::int64_t elements = 0;
-    if (__builtin_mul_overflow(header.rows, header.cols, &elements) ||
-        __builtin_mul_overflow(elements, static_cast<std::int64_t>(element_bytes(header.type)), &header.data_bytes) ||
-        __builtin_add_overflow(header.data_bytes, header.data_offset, &elements)) {
-        fail(ErrorCode::input, "'{}' claims {} x {} elements, which is more bytes than 64 bits can count", name,
-             header.rows, header.cols);
-    }
+    fail_if(__builtin_mul_overflow(header.rows, header.cols, &elements) ||
+                __builtin_mul_overflow(elements, static_cast<std::int64_t>(element_bytes(header.type)),
+                                       &header.data_bytes) ||
+                __builtin_add_overflow(header.data_bytes, header.data_offset, &elements),
+            ErrorCode::input, "'{}' claims {} x {} elements, which is more bytes than 64 bits can count", name,
+            header.rows, header.cols);
     return header;
 }
 

@@ -11,28 +11,25 @@
 #include <memory>
 #include <utility>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "io/atomic_file.hpp"
 
 namespace heptad {
 
 OutputNames output_names(const std::string& path) {
     struct stat old {};
-    if (open_file_of(path) || (::stat(path.c_str(), &old) == 0 && !S_ISREG(old.st_mode) && !S_ISDIR(old.st_mode))) {
-        fail(ErrorCode::input,
-             "'{}' is not a regular file, and a result that is made piece by piece needs one; give the name of a file",
-             path);
-    }
+    fail_if(open_file_of(path) || (::stat(path.c_str(), &old) == 0 && !S_ISREG(old.st_mode) && !S_ISDIR(old.st_mode)),
+            ErrorCode::input,
+            "'{}' is not a regular file, and a result that is made piece by piece needs one; give the name of a file",
+            path);
     {
         const AtomicFile probe(path, 0);
     }  // refuses folders, bad names and folders that cannot be written; leaves nothing
     const std::unique_ptr<char, void (*)(void*)> resolved(::realpath(path.c_str(), nullptr), std::free);
     OutputNames names{path, resolved ? std::string(resolved.get()) : path, {}};
     const auto slash = names.target.rfind('/');
-    if (names.new_journal().size() - (slash == std::string::npos ? 0 : slash + 1) > NAME_MAX) {
-        fail(ErrorCode::input, "'{}' leaves no room for '.journal.new' in {} bytes of a file name; give a shorter one",
-             path, NAME_MAX);
-    }
+    fail_if(names.new_journal().size() - (slash == std::string::npos ? 0 : slash + 1) > NAME_MAX, ErrorCode::input,
+            "'{}' leaves no room for '.journal.new' in {} bytes of a file name; give a shorter one", path, NAME_MAX);
     return names;
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 
 namespace heptad {
 namespace {
@@ -22,10 +22,8 @@ bool is_cluster_algorithm(const std::string& name) {
 
 ClusterAlgorithm cluster_algorithm_from_name(const std::string& name) {
     const auto* found = std::find(kNames.begin(), kNames.end(), name);
-    if (found == kNames.end()) {
-        fail(ErrorCode::usage, "'{}' is not an algorithm of a cluster; there are grid, pegmm, mod-pegmm and caps",
-             name);
-    }
+    fail_if(found == kNames.end(), ErrorCode::usage,
+            "'{}' is not an algorithm of a cluster; there are grid, pegmm, mod-pegmm and caps", name);
     return static_cast<ClusterAlgorithm>(found - kNames.begin());
 }
 

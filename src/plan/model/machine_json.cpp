@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "algorithm/catalogue.hpp"
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/json_text.hpp"
 #include "plan/model/machine.hpp"
 
@@ -24,9 +24,7 @@ nlohmann::ordered_json samples_json(const std::vector<LeafSample>& samples) {
 }
 
 void require(bool holds, const char* what) {
-    if (!holds) {
-        fail(ErrorCode::input, "the machine description has {}; measure again with `heptad tune`", what);
-    }
+    fail_if(!holds, ErrorCode::input, "the machine description has {}; measure again with `heptad tune`", what);
 }
 
 bool is_positive(double x) {

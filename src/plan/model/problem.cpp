@@ -1,6 +1,6 @@
 #include "plan/model/problem.hpp"
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/types.hpp"
 
 namespace heptad {
@@ -19,11 +19,9 @@ const char* accuracy_name(Accuracy accuracy) {
 }
 
 void refuse_exact(Accuracy accuracy, Type type, const char* place) {
-    if (accuracy == Accuracy::exact && is_float(type)) {
-        fail(ErrorCode::usage,
-             "accuracy exact is for products in memory, on a processor or one device, and not {}; take accuracy strict",
-             place);
-    }
+    fail_if(accuracy == Accuracy::exact && is_float(type), ErrorCode::usage,
+            "accuracy exact is for products in memory, on a processor or one device, and not {}; take accuracy strict",
+            place);
 }
 
 std::string to_string(const Problem& problem) {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "plan/search/file_cuts.hpp"
 #include "plan/search/file_schedule.hpp"
@@ -299,12 +299,10 @@ const char* kept_name(Kept kept) {
 }
 
 FileChoice plan_files(const FileProblem& problem, const PredictStage& predict) {
-    if (problem.m == 0 || problem.n == 0 || problem.k == 0) {
-        fail(ErrorCode::input,
-             "a product of {} x {} x {} has nothing to read piece by piece, and so no plan; 'heptad mul' makes it at "
-             "once",
-             problem.m, problem.k, problem.n);
-    }
+    fail_if(problem.m == 0 || problem.n == 0 || problem.k == 0, ErrorCode::input,
+            "a product of {} x {} x {} has nothing to read piece by piece, and so no plan; 'heptad mul' makes it at "
+            "once",
+            problem.m, problem.k, problem.n);
     if (problem.by_time) {
         if (const std::optional<FileChoice> fastest = fastest_plan(problem, predict)) {
             return *fastest;

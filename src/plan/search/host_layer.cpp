@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "algorithm/catalogue.hpp"
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 
 namespace heptad {
@@ -38,12 +38,10 @@ HostLayer algorithm_layer(const std::string& algorithm, int levels, Type type) {
              algorithm, ring_name(one.ring), type_name(type));
     }
     const double side = std::pow(std::max({one.m, one.k, one.n}), levels);
-    if (levels < 1 || std::pow(one.rank(), levels) > kMostRank || side > kMostSide) {
-        fail(ErrorCode::usage,
-             "{} levels of '{}' cannot be dealt out by the host; it takes 1 level and more, up to {} products and {} "
-             "blocks a side",
-             levels, algorithm, kMostRank, kMostSide);
-    }
+    fail_if(levels < 1 || std::pow(one.rank(), levels) > kMostRank || side > kMostSide, ErrorCode::usage,
+            "{} levels of '{}' cannot be dealt out by the host; it takes 1 level and more, up to {} products and {} "
+            "blocks a side",
+            levels, algorithm, kMostRank, kMostSide);
     LevelTerms terms = nested_levels(level_terms(one, type == Type::gf2), levels, BlockNumbers::by_rows);
     HostLayer layer;
     layer.grid = terms.grid;
@@ -53,11 +51,9 @@ HostLayer algorithm_layer(const std::string& algorithm, int levels, Type type) {
 
 HostLayer segment_layer(const BlockGrid& grid) {
     const std::int64_t count = checked_mul(checked_mul(grid.m, grid.n), grid.k);
-    if (count > kMostHostParts) {
-        fail(ErrorCode::resource,
-             "the product would be cut into {} parts, and {} is the most; give the devices more memory", count,
-             kMostHostParts);
-    }
+    fail_if(count > kMostHostParts, ErrorCode::resource,
+            "the product would be cut into {} parts, and {} is the most; give the devices more memory", count,
+            kMostHostParts);
     HostLayer layer;
     layer.grid = grid;
     layer.steps = grid.k;

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "plan/search/planner.hpp"
 
@@ -164,9 +164,7 @@ TransferSchedule transfers_of(const ProblemSize& size, Type type, const std::opt
 
 void check_transfer_cut(const ProblemSize& size, Type type, const TransferCut& cut) {
     const auto require = [](bool right, const char* what) {
-        if (!right) {
-            fail(ErrorCode::input, "the plan's transfers do not fit together: {}", what);
-        }
+        fail_if(!right, ErrorCode::input, "the plan's transfers do not fit together: {}", what);
     };
     if (cut.algorithm.empty()) {
         for (const auto& [parts, side] : {std::pair{&cut.depths, size.k}, {&cut.panels, size.m}}) {

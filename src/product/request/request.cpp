@@ -1,6 +1,6 @@
 #include "product/request/request.hpp"
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/types.hpp"
 
 namespace heptad {
@@ -19,9 +19,7 @@ ProductContext stage_context(const RequestHooks& hooks, int threads) {
 }
 
 void stop_if_cancelled(const RequestHooks& hooks) {
-    if (hooks.cancel.cancelled()) {
-        fail(ErrorCode::cancelled, "interrupted; no output was written");
-    }
+    fail_if(hooks.cancel.cancelled(), ErrorCode::cancelled, "interrupted; no output was written");
 }
 
 double operation_count(const ProblemSize& size, Type type) {
