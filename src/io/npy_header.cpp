@@ -73,9 +73,7 @@ public:
             }
         }
         skip_space();
-        if (at_ != text_.size()) {
-            refuse("something follows the closing '}'");
-        }
+        refuse_if(at_ != text_.size(), "something follows the closing '}'");
         if (!has_descr || !has_order || !has_shape) {
             refuse(fmt::format("the key '{}' is missing", !has_descr   ? "descr"
                                                           : !has_order ? "fortran_order"
@@ -90,6 +88,11 @@ private:
              "the .npy header of '{}' is malformed at its byte {}: {}; save the array again with "
              "numpy.save",
              name_, at_, why);
+    }
+    void refuse_if(bool wrong, const char* why) const {
+        if (wrong) {
+            refuse(why);
+        }
     }
 
     void once(bool& seen, const std::string& key) const {
@@ -114,29 +117,19 @@ private:
         return false;
     }
 
-    void expect(char c, const char* otherwise) {
-        if (!accept(c)) {
-            refuse(otherwise);
-        }
-    }
+    void expect(char c, const char* otherwise) { refuse_if(!accept(c), otherwise); }
 
     std::string string() {
         skip_space();
-        if (at_ >= text_.size() || (text_[at_] != '\'' && text_[at_] != '"')) {
-            refuse("a quoted string is expected");
-        }
+        refuse_if(at_ >= text_.size() || (text_[at_] != '\'' && text_[at_] != '"'), "a quoted string is expected");
         const char quote = text_[at_];
         const std::size_t first = at_ + 1;
         std::size_t last = first;
         while (last < text_.size() && text_[last] != quote) {
-            if (text_[last] == '\\' || text_[last] == '\n') {
-                refuse("a string holds a backslash or a line end");
-            }
+            refuse_if(text_[last] == '\\' || text_[last] == '\n', "a string holds a backslash or a line end");
             ++last;
         }
-        if (last == text_.size()) {
-            refuse("a string does not end");
-        }
+        refuse_if(last == text_.size(), "a string does not end");
         at_ = last + 1;
         return std::string(text_.substr(first, last - first));
     }
@@ -168,18 +161,12 @@ private:
         std::vector<std::int64_t> sizes;
         bool comma = true;
         while (!accept(')')) {
-            if (!comma) {
-                refuse("',' or ')' is missing in 'shape'");
-            }
-            if (sizes.size() == 64) {
-                refuse("'shape' has more than 64 dimensions");
-            }
+            refuse_if(!comma, "',' or ')' is missing in 'shape'");
+            refuse_if(sizes.size() == 64, "'shape' has more than 64 dimensions");
             sizes.push_back(size());
             comma = accept(',');
         }
-        if (sizes.size() == 1 && !comma) {
-            refuse("'shape' is a number in parentheses, not a tuple");
-        }
+        refuse_if(sizes.size() == 1 && !comma, "'shape' is a number in parentheses, not a tuple");
         return sizes;
     }
 
@@ -188,17 +175,13 @@ private:
         const std::size_t first = at_;
         std::int64_t value = 0;
         while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') {
-            if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, text_[at_] - '0', &value)) {
-                refuse("a size in 'shape' does not fit in 63 bits");
-            }
+            refuse_if(
+                __builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, text_[at_] - '0', &value),
+                "a size in 'shape' does not fit in 63 bits");
             ++at_;
         }
-        if (at_ == first) {
-            refuse("'shape' holds something that is not a size of 0 or more");
-        }
-        if (text_[first] == '0' && at_ - first > 1) {
-            refuse("a size in 'shape' starts with a zero");
-        }
+        refuse_if(at_ == first, "'shape' holds something that is not a size of 0 or more");
+        refuse_if(text_[first] == '0' && at_ - first > 1, "a size in 'shape' starts with a zero");
         if (at_ < text_.size() && text_[at_] == 'L') {  // written by numpy under Python 2
             ++at_;
         }
