@@ -1,7 +1,6 @@
 // The options of a product as typed, and what they mean.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "option_words.hpp"

@@ -1,6 +1,5 @@
 #include "text.hpp"
 
-#include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>

@@ -14,7 +14,6 @@
 //   ...
 #include <algorithm>
 #include <bit>
-#include <optional>
 #include <string_view>
 
 #include "algorithm/algorithm.hpp"

@@ -1,5 +1,4 @@
 // The algorithm as a graph of values that a schedule computes, with signs moved to where they cost nothing.
-#include <algorithm>
 #include <numeric>
 
 #include "algorithm/scheduler.hpp"

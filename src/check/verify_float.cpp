@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "check/float_judge.hpp"
 #include "check/float_screen.hpp"

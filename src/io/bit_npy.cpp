@@ -1,7 +1,6 @@
 // .npy files of bits: one byte per element (bool, or bytes of 0 and 1), or eight elements per byte.
 #include <algorithm>
 #include <cstring>
-#include <vector>
 
 #include "base/bit_bytes.hpp"
 #include "base/fail_if.hpp"

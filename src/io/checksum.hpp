@@ -1,7 +1,6 @@
 // A 64-bit checksum of bytes, for finding damage, not malice: four words at a time, mixed by multiplication.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 namespace heptad {

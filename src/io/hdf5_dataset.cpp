@@ -2,7 +2,6 @@
 
 #include <array>
 #include <filesystem>
-#include <mutex>
 #include <system_error>
 #include <utility>
 

@@ -1,8 +1,6 @@
 #include "io/npy.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <vector>
 
 #include "base/fail_if.hpp"

@@ -6,7 +6,6 @@
 // Nothing else of Python is understood; whatever does not fit is refused with the byte at which it starts.
 #include <array>
 #include <bit>
-#include <cctype>
 #include <cstring>
 #include <string_view>
 #include <vector>

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <limits>
 #include <optional>
-#include <vector>
 
 #include "base/cores.hpp"
 #include "base/fail_if.hpp"

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <limits>
 #include <type_traits>
 
 #include "algorithm/catalogue.hpp"

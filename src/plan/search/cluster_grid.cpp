@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <tuple>
 
 #include "base/fail_if.hpp"
 #include "base/size.hpp"

@@ -1,7 +1,6 @@
 #include "plan/search/cluster_plan.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "base/fail_if.hpp"
 #include "base/size.hpp"

@@ -1,6 +1,5 @@
 // Whether a plan that was read can be carried out on the files at hand: every number that decides what is read, written
 // or taken of the memory.
-#include <algorithm>
 
 #include "base/fail_if.hpp"
 #include "base/size.hpp"

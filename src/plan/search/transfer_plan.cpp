@@ -1,7 +1,6 @@
 #include "plan/search/transfer_plan.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <utility>
 
