@@ -66,7 +66,7 @@ CLI::Option& option_named(CLI::App& command, const std::string& name) {
     for (CLI::Option* const option : command.get_options()) {
         const auto& names = option->get_lnames();
         if (option->get_name(true) == name ||
-            std::any_of(names.begin(), names.end(), [&](const std::string& each) { return "--" + each == name; })) {
+            std::ranges::any_of(names, [&](const std::string& each) { return "--" + each == name; })) {
             return *option;
         }
     }

@@ -47,8 +47,7 @@ bool is_name(std::string_view name) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
                c == '.' || c == '*';  // the star is that of compositions
     };
-    return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), allowed) &&
-           !name.ends_with(".alg");
+    return !name.empty() && name.size() <= 64 && std::ranges::all_of(name, allowed) && !name.ends_with(".alg");
 }
 
 class AlgorithmParser {

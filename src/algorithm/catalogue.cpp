@@ -57,7 +57,7 @@ using Slots = std::map<std::string, std::shared_ptr<CatalogueSlot>>;
 
 void add_variants(Slots& slots, const std::shared_ptr<const Algorithm>& shipped) {
     std::array<int, 3> sizes = {shipped->m, shipped->k, shipped->n};
-    std::sort(sizes.begin(), sizes.end());
+    std::ranges::sort(sizes);
     do {
         const auto [m, k, n] = sizes;
         const std::string name = permuted_name(*shipped, m, k, n);

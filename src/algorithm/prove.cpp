@@ -92,7 +92,7 @@ std::string prove(const Algorithm& algorithm) {
         return slice[static_cast<std::size_t>(b) * static_cast<std::size_t>(c_blocks) + static_cast<std::size_t>(c)];
     };
     for (int a = 0; a < x.m * x.k; ++a) {
-        std::fill(slice.begin(), slice.end(), Wide{0});
+        std::ranges::fill(slice, Wide{0});
         for (std::size_t s = 0; s < u.rows.size(); ++s) {
             for (const SparseEntry& ue : u.rows[s]) {
                 if (ue.column != a) {

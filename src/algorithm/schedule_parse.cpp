@@ -54,7 +54,7 @@ std::optional<BlockName> parse_block_name(std::string_view word) {
         return std::nullopt;
     }
     const auto number = [](std::string_view digits) -> std::optional<int> {
-        if (digits.empty() || digits.size() > 3 || !std::all_of(digits.begin(), digits.end(), is_digit)) {
+        if (digits.empty() || digits.size() > 3 || !std::ranges::all_of(digits, is_digit)) {
             return std::nullopt;
         }
         int value = 0;
@@ -115,7 +115,7 @@ private:
         static constexpr std::array<std::string_view, 8> keys = {
             "schedule", "algorithm", "size", "source", "ring", "temporaries", "accumulates", "overwrites"};
         const std::string& key = words[0];
-        if (std::find(keys.begin(), keys.end(), key) == keys.end() ||
+        if (std::ranges::find(keys, key) == keys.end() ||
             (words.size() > 1 && words[1].find('=') != std::string::npos)) {
             return false;
         }
@@ -149,7 +149,7 @@ private:
         int* const sizes[] = {&schedule_.m, &schedule_.k, &schedule_.n};
         for (std::size_t i = 0; i < 3; ++i) {
             const std::string& word = words[i + 1];
-            const bool digits = std::all_of(word.begin(), word.end(), is_digit) && word.size() <= 2;
+            const bool digits = std::ranges::all_of(word, is_digit) && word.size() <= 2;
             const int value = digits ? std::stoi(word) : 0;
             complain_if(value < 1, "size '{}' is not a number from 1 to {}", word, max_blocks_per_side);
             *sizes[i] = value;
@@ -168,7 +168,7 @@ private:
         std::set<std::string> names;
         for (std::size_t i = 1; i < words.size(); ++i) {
             const std::string& name = words[i];
-            complain_if(!is_word_start(name[0]) || !std::all_of(name.begin(), name.end(), is_word),
+            complain_if(!is_word_start(name[0]) || !std::ranges::all_of(name, is_word),
                         "'{}' is not a name for a temporary: use a letter, then letters, digits and _", name);
             const bool like_a_block =
                 name[0] >= 'A' && name[0] <= 'C' && (name.size() == 1 || is_digit(name[1]) || name[1] == '_');
@@ -180,7 +180,7 @@ private:
         for (std::size_t i = 0; i < schedule_.temporaries.size(); ++i) {
             sorted_temporaries_[i] = {schedule_.temporaries[i].name, static_cast<int>(i)};
         }
-        std::sort(sorted_temporaries_.begin(), sorted_temporaries_.end());
+        std::ranges::sort(sorted_temporaries_);
     }
 
     void parse_overwrites(const std::vector<std::string>& words) {
@@ -225,9 +225,8 @@ private:
             expect(")");
         }
         std::vector<Symbol> sorted = targets;
-        std::sort(sorted.begin(), sorted.end());
-        complain_if(std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end(),
-                    "a block is written twice in one step");
+        std::ranges::sort(sorted);
+        complain_if(std::ranges::adjacent_find(sorted) != sorted.end(), "a block is written twice in one step");
         const bool adds = accept("+=");
         const bool subtracts = !adds && accept("-=");
         if (!adds && !subtracts) {
@@ -311,8 +310,7 @@ private:
                 }
             }
             const Symbol block = symbol();
-            if (std::any_of(terms.begin(), terms.end(),
-                            [&](const ScheduleTerm& term) { return term.symbol == block; })) {
+            if (std::ranges::any_of(terms, [&](const ScheduleTerm& term) { return term.symbol == block; })) {
                 complain("'{}' occurs twice in the sum", symbol_name(schedule_, block));
             }
             if (coefficient.is_zero()) {
@@ -351,8 +349,8 @@ private:
             complain("expected a block or a temporary, found '{}'", std::string(rest_.substr(0, 20)));
         }
         rest_.remove_prefix(length);
-        const auto found = std::lower_bound(sorted_temporaries_.begin(), sorted_temporaries_.end(),
-                                            std::pair<std::string, int>(std::string(word), 0));
+        const auto found =
+            std::ranges::lower_bound(sorted_temporaries_, std::pair<std::string, int>(std::string(word), 0));
         if (found != sorted_temporaries_.end() && found->first == word) {
             return {SymbolKind::temporary, found->second};
         }

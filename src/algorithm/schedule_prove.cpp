@@ -150,7 +150,7 @@ private:
         if (next.shape) {
             if (symbol.kind == SymbolKind::temporary) {
                 std::vector<Shape>& shapes = holds_[static_cast<std::size_t>(symbol.index)];
-                const auto place = std::lower_bound(shapes.begin(), shapes.end(), *next.shape);
+                const auto place = std::ranges::lower_bound(shapes, *next.shape);
                 if (place == shapes.end() || *place != *next.shape) {
                     shapes.insert(place, *next.shape);
                 }

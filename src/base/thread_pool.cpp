@@ -182,7 +182,7 @@ public:
         job->wait();
         {
             const std::lock_guard lock(mutex_);
-            close(std::find(jobs_.begin(), jobs_.end(), job));
+            close(std::ranges::find(jobs_, job));
         }
         if (job->first_error) {
             std::rethrow_exception(job->first_error);

@@ -233,7 +233,7 @@ Workspace::~Workspace() {
     }
     const auto store = the_store.lock();
     Store& s = *store;
-    const auto lent = std::find_if(s.lent.begin(), s.lent.end(), [&](const Block& x) { return x.data == data_; });
+    const auto lent = std::ranges::find_if(s.lent, [&](const Block& x) { return x.data == data_; });
     if (lent == s.lent.end()) {  // made by a parent of this process, in the middle of a change
         return;
     }

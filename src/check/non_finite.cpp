@@ -117,7 +117,7 @@ NonFiniteReport compare_non_finite(const FloatProduct& product, const ConstView&
     }
 
     // Tell the kinds apart on some rows of each sort: overflows, rows of A, any rows (for columns of B), C0.
-    std::sort(mismatch.unexpected_rows.begin(), mismatch.unexpected_rows.end());
+    std::ranges::sort(mismatch.unexpected_rows);
     std::vector<std::int64_t> left_out, rows;
     for (std::int64_t i = 0; i < c.rows; ++i) {
         if (report.row_is_left_out[static_cast<std::size_t>(i)] != 0) {
@@ -132,7 +132,7 @@ NonFiniteReport compare_non_finite(const FloatProduct& product, const ConstView&
     for (const std::int64_t r : spread_rows(c.rows, kMostRows)) {
         rows.push_back(r);
     }
-    std::sort(rows.begin(), rows.end());
+    std::ranges::sort(rows);
     rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
     const std::vector<double> expected = plain_rows(product, rows, pool);
     const double overflow_from = largest_finite(c.type) * (1 - 4 * unit_roundoff(c.type));

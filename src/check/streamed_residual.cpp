@@ -33,7 +33,7 @@ std::vector<double> weights_of(const std::vector<RowFacts>& columns) {
         std::nth_element(known.begin(), middle, known.end());
         median = *middle;
     }
-    std::replace(weights.begin(), weights.end(), 0.0, median);
+    std::ranges::replace(weights, 0.0, median);
     return weights;
 }
 

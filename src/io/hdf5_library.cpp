@@ -80,8 +80,7 @@ bool open_library(const char* name, Library& library) {
 }
 
 Installed::Installed()
-    : found(
-          std::any_of(kNames.begin(), kNames.end(), [&](const char* name) { return open_library(name, functions); })) {}
+    : found(std::ranges::any_of(kNames, [&](const char* name) { return open_library(name, functions); })) {}
 
 Calls::Calls(const std::string& needed_for) : installed_(installed.lock()) {
     fail_if(!installed_->found, ErrorCode::input,

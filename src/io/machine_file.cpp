@@ -312,7 +312,7 @@ std::vector<Machine> machines_of_this_processor() {
             }
         }
     }
-    std::sort(files.begin(), files.end());
+    std::ranges::sort(files);
     std::vector<Machine> machines;
     for (const auto& file : files) {
         try {
@@ -337,15 +337,15 @@ Machine load_machine(int threads, NamedFile missing) {
         const cpu::CpuBackend backend(shared_pool(threads));
         const auto is_missing = [&](const std::string& leaf, Type type) {
             const std::vector<std::string> known = backend.leaves(type);
-            return std::find(known.begin(), known.end(), leaf) == known.end();
+            return std::ranges::find(known, leaf) == known.end();
         };
         std::erase_if(machine.leaves,
                       [&](const LeafProfile& profile) { return is_missing(profile.leaf, profile.type); });
         // Types that `tune` passes over are guessed.
         std::vector<LeafProfile> guesses = default_machine(threads).leaves;
         std::erase_if(guesses, [&](const LeafProfile& guess) {
-            return std::any_of(machine.leaves.begin(), machine.leaves.end(),
-                               [&](const LeafProfile& measured) { return measured.type == guess.type; });
+            return std::ranges::any_of(machine.leaves,
+                                       [&](const LeafProfile& measured) { return measured.type == guess.type; });
         });
         std::move(guesses.begin(), guesses.end(), std::back_inserter(machine.leaves));
         // Without one of those that ran, nobody knows how the others compare with the fastest library.

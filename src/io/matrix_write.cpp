@@ -31,8 +31,7 @@ void require_format(const std::string& path) {
 
 bool promises_foreign_format(const std::string& path) {
     const std::string suffix = suffix_of(path);
-    return !is_hdf5_name(path) &&
-           std::any_of(kForeign.begin(), kForeign.end(), [&](const char* foreign) { return suffix == foreign; });
+    return !is_hdf5_name(path) && std::ranges::any_of(kForeign, [&](const char* foreign) { return suffix == foreign; });
 }
 
 void require_npy_name(const std::string& path) {

@@ -27,7 +27,7 @@ double seconds_of(const ProductPlan& plan, const DeviceBits& a, const DeviceBits
         timer.stop(stream.handle());
         samples.push_back(timer.seconds());
     }
-    std::sort(samples.begin(), samples.end());
+    std::ranges::sort(samples);
     return samples[samples.size() / 2];
 }
 

@@ -44,7 +44,7 @@ ScanResult scan_patterns(const ConstView& view, MaxBits<Bits> max_bits, ToDouble
         std::transform(patterns.begin(), patterns.end(), result.begin(), to_double);
         return result;
     };
-    const Bits most = rows.empty() ? Bits{0} : *std::max_element(rows.begin(), rows.end());
+    const Bits most = rows.empty() ? Bits{0} : *std::ranges::max_element(rows);
     ScanResult result{to_double(most), values(rows), values(cols)};
     if (turned) {
         result.rows.swap(result.cols);

@@ -17,11 +17,11 @@ const char* cluster_algorithm_name(ClusterAlgorithm algorithm) {
 }
 
 bool is_cluster_algorithm(const std::string& name) {
-    return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+    return std::ranges::find(kNames, name) != kNames.end();
 }
 
 ClusterAlgorithm cluster_algorithm_from_name(const std::string& name) {
-    const auto* found = std::find(kNames.begin(), kNames.end(), name);
+    const auto* found = std::ranges::find(kNames, name);
     fail_if(found == kNames.end(), ErrorCode::usage,
             "'{}' is not an algorithm of a cluster; there are grid, pegmm, mod-pegmm and caps", name);
     return static_cast<ClusterAlgorithm>(found - kNames.begin());

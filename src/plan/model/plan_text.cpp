@@ -264,7 +264,7 @@ public:
         for (const std::string& word : words) {
             const auto equals = word.find('=');
             const std::string key = word.substr(0, equals);
-            if (std::any_of(words_.begin(), words_.end(), [&](const Word& other) { return other.key == key; })) {
+            if (std::ranges::any_of(words_, [&](const Word& other) { return other.key == key; })) {
                 fail(ErrorCode::input, "a plan names its {} once, not twice", key);
             }
             words_.push_back({key, equals == std::string::npos ? "" : word.substr(equals + 1), word});
@@ -308,8 +308,7 @@ private:
 
     template <class Value>
     bool take(const std::string& key, Value&& value) {
-        const auto found =
-            std::find_if(words_.begin(), words_.end(), [&](const Word& word) { return word.key == key; });
+        const auto found = std::ranges::find_if(words_, [&](const Word& word) { return word.key == key; });
         if (found == words_.end()) {
             return false;
         }
@@ -342,7 +341,7 @@ private:
         fail(ErrorCode::input, "a plan's {} is three-products, one-product or in-place, not '{}'", key, text);
     }
     static void parse(const std::string& key, const std::string& text, Kept& kept) {
-        const auto found = std::find(kKept.begin(), kKept.end(), text);
+        const auto found = std::ranges::find(kKept, text);
         fail_if(found == kKept.end(), ErrorCode::input, "a plan's {} is A, B or C, not '{}'", key, text);
         kept = static_cast<Kept>(found - kKept.begin());
     }
@@ -401,7 +400,7 @@ void refuse_old_text(const std::vector<std::string>& words) {
     }
     fail_if(first != "plan" || words.size() < 3, ErrorCode::input,
             "a plan starts with 'plan MxKxN TYPE', as `heptad plan` prints it");
-    if (std::any_of(words.begin(), words.end(), [](const std::string& w) { return w.starts_with("extended="); })) {
+    if (std::ranges::any_of(words, [](const std::string& w) { return w.starts_with("extended="); })) {
         fail(ErrorCode::input, "this is an old plan: where it says extended=yes, plans now say padded=yes");
     }
 }

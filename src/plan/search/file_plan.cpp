@@ -243,7 +243,7 @@ std::optional<FileChoice> fastest_plan(const FileProblem& problem, const Predict
                 continue;
             }
             const FileCut chosen = best_cut(of_kind);
-            if (std::any_of(seen.begin(), seen.end(), [&](const FileCut& cut) { return same_cut(cut, chosen); })) {
+            if (std::ranges::any_of(seen, [&](const FileCut& cut) { return same_cut(cut, chosen); })) {
                 continue;
             }
             seen.push_back(chosen);

@@ -144,9 +144,7 @@ double HostForecast::bound_s() const {
 const char* HostForecast::binds() const {
     const std::array<std::pair<double, const char*>, 4> stages{
         {{solve_s, "solve"}, {upload_s, "upload"}, {download_s, "download"}, {host_s, "host"}}};
-    return std::max_element(stages.begin(), stages.end(),
-                            [](const auto& x, const auto& y) { return x.first < y.first; })
-        ->second;
+    return std::ranges::max_element(stages, [](const auto& x, const auto& y) { return x.first < y.first; })->second;
 }
 
 HostForecast host_forecast(const HostProblem& problem, const HostCut& cut, const CutShape& shape,

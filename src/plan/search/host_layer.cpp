@@ -25,7 +25,7 @@ double sum_of_magnitudes(const std::vector<BlockTerm>& terms) {
 /// Additions of a sum, and one for coefficients that may round.
 double roundings_of(const std::vector<BlockTerm>& terms) {
     const bool scales =
-        std::any_of(terms.begin(), terms.end(), [](const BlockTerm& term) { return std::abs(term.coefficient) != 1; });
+        std::ranges::any_of(terms, [](const BlockTerm& term) { return std::abs(term.coefficient) != 1; });
     return static_cast<double>(terms.size()) - 1 + (scales ? 1 : 0);
 }
 
@@ -92,9 +92,9 @@ LayerGrowth layer_growth(const HostLayer& layer) {
             scales = scales || std::abs(term.coefficient) != 1;
         }
     }
-    result.growth = *std::max_element(growth.begin(), growth.end());
-    result.largest_sum_c = *std::max_element(largest.begin(), largest.end());
-    result.roundings = operand_roundings + *std::max_element(updates.begin(), updates.end()) - 1 + (scales ? 1 : 0);
+    result.growth = *std::ranges::max_element(growth);
+    result.largest_sum_c = *std::ranges::max_element(largest);
+    result.roundings = operand_roundings + *std::ranges::max_element(updates) - 1 + (scales ? 1 : 0);
     return result;
 }
 

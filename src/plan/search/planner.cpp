@@ -331,7 +331,7 @@ ClassicalPlans classical_plans(const Problem& problem, const Machine& machine, c
     }
     (is_whole_call(usual.leaf) || libraries.empty() ? libraries : others).push_back(std::move(usual));
     const auto faster = [](const ProductPlan& x, const ProductPlan& y) { return x.predicted_s < y.predicted_s; };
-    ProductPlan library = *std::min_element(libraries.begin(), libraries.end(), faster);
+    ProductPlan library = *std::ranges::min_element(libraries, faster);
     ProductPlan best = library;
     for (ProductPlan& other : others) {
         if (other.predicted_s * limits.min_gain < library.predicted_s && faster(other, best) &&

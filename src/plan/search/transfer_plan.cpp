@@ -125,8 +125,7 @@ ProblemSize largest_step(const TransferSchedule& schedule) {
     const auto volume = [](const TransferStep& step) {
         return static_cast<double>(step.size.m) * static_cast<double>(step.size.k) * static_cast<double>(step.size.n);
     };
-    return std::max_element(schedule.steps.begin(), schedule.steps.end(),
-                            [&](const auto& x, const auto& y) { return volume(x) < volume(y); })
+    return std::ranges::max_element(schedule.steps, [&](const auto& x, const auto& y) { return volume(x) < volume(y); })
         ->size;
 }
 

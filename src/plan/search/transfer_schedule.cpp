@@ -117,7 +117,7 @@ void settle_arrivals(std::vector<TransferStep>& steps) {
                           std::vector<MatrixWindow>& brings) {
         for (const Term<MatrixWindow>& term : terms) {
             const auto holds_it = [&](const MatrixWindow& window) { return overlap(window, term.block); };
-            if (std::none_of(there.begin(), there.end(), holds_it)) {
+            if (std::ranges::none_of(there, holds_it)) {
                 there.push_back(term.block);
                 brings.push_back(term.block);
             }

@@ -74,7 +74,7 @@ void validate_leaf(const std::string& leaf, Type type, const Backend& backend) {
     if (is_float(type) && backend_traits(backend.name()).multiplies_bytes) {
         leaves.emplace_back(kResidueLeaf);
     }
-    if (!leaf.empty() && std::find(leaves.begin(), leaves.end(), leaf) == leaves.end()) {
+    if (!leaf.empty() && std::ranges::find(leaves, leaf) == leaves.end()) {
         fail(ErrorCode::usage, "there is no leaf '{}' for {} on {}; choose one of {}", leaf, type_name(type),
              backend.name(), fmt::join(leaves, ", "));
     }

@@ -25,13 +25,13 @@ bool is_bits(Type type) {
 bool has_bit_algorithm(const std::string& name) {
     const auto programs = bits::level_programs();
     return name == "auto" || name == "classical" ||
-           std::any_of(programs.begin(), programs.end(), [&](const bits::LevelProgram& p) { return p.name == name; });
+           std::ranges::any_of(programs, [&](const bits::LevelProgram& p) { return p.name == name; });
 }
 
 bool has_bit_leaf(const std::string& name, Type algebra, const std::string& device) {
     const std::vector<std::string> names =
         device.starts_with("cuda") ? cuda::bit_leaf_names() : bits::leaf_names(algebra);
-    return name == "auto" || std::find(names.begin(), names.end(), name) != names.end();
+    return name == "auto" || std::ranges::find(names, name) != names.end();
 }
 
 bool multiplies_bits(const std::string& device) {

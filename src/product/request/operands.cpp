@@ -38,7 +38,7 @@ std::optional<Type> product_type(const std::vector<std::string>& files, const Re
             (is_matrix_market_name(file) ? markets : others).push_back(file);
         }
     }
-    const bool bits = request.columns || std::any_of(others.begin(), others.end(), is_bit_file_name);
+    const bool bits = request.columns || std::ranges::any_of(others, is_bit_file_name);
     if (request.type || markets.empty() || bits) {
         return request.type;
     }

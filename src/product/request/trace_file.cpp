@@ -20,8 +20,8 @@ std::filesystem::path place_of(const std::filesystem::path& path) {
 }
 
 void require_trace_file(const std::string& trace, const std::vector<std::string>& taken) {
-    if (std::any_of(taken.begin(), taken.end(),
-                    [&](const std::string& path) { return !path.empty() && place_of(path) == place_of(trace); })) {
+    if (std::ranges::any_of(
+            taken, [&](const std::string& path) { return !path.empty() && place_of(path) == place_of(trace); })) {
         fail(ErrorCode::usage, "--trace '{}' would replace a file of the product itself; give another name", trace);
     }
     check_writable(trace);
