@@ -149,6 +149,13 @@ void AtomicFile::commit() {
     temporary_.clear();
 }
 
+void write_text_file(const std::string& path, const std::string& text) {
+    const auto bytes = static_cast<std::int64_t>(text.size());
+    AtomicFile file(path, bytes);
+    file.write(text.data(), bytes);
+    file.commit();
+}
+
 void publish_file(const std::string& temporary, const std::string& target, const std::string& shown) {
     if (::rename(temporary.c_str(), target.c_str()) != 0) {
         fail_write(shown, errno);

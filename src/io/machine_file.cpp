@@ -1,7 +1,6 @@
 // Keeping descriptions; the CPU's file has one per number of threads.
 #include "io/machine_file.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,6 +20,7 @@
 #include "base/file_lock.hpp"
 #include "base/json_text.hpp"
 #include "base/thread_pool.hpp"
+#include "io/atomic_file.hpp"
 #include "kernels/cpu/cpu_backend.hpp"
 #include "kernels/cpu/cpu_info.hpp"
 #include "kernels/cpu/vendor_blas.hpp"
@@ -82,49 +82,10 @@ private:
     FileLock lock_;
 };
 
-/// A file beside the target that takes its place when it is complete, so that readers see the old one or the new one.
-class Replacement {
-public:
-    explicit Replacement(const TuneFile& target)
-        : target_(target), path_(fmt::format("{}.{}.new", target.path, getpid())) {
-        file_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-        if (file_ < 0) {
-            cannot_keep(target_, "create", path_, errno);
-        }
-    }
-    ~Replacement() {
-        if (file_ >= 0) {
-            close(file_);
-        }
-        if (!done_) {
-            unlink(path_.c_str());
-        }
-    }
-    Replacement(const Replacement&) = delete;
-    Replacement& operator=(const Replacement&) = delete;
-
-    void finish(const std::string& text) {
-        std::size_t written = 0;
-        while (written < text.size()) {
-            const ssize_t n = write(file_, text.data() + written, text.size() - written);
-            if (n < 0 && errno != EINTR) {
-                cannot_keep(target_, "write", path_, errno);
-            }
-            written += n > 0 ? static_cast<std::size_t>(n) : 0;
-        }
-        const bool synced = fsync(file_) == 0;
-        if (close(std::exchange(file_, -1)) != 0 || !synced || rename(path_.c_str(), target_.path.c_str()) != 0) {
-            cannot_keep(target_, "finish", path_, errno);
-        }
-        done_ = true;
-    }
-
-private:
-    const TuneFile& target_;
-    const std::string path_;
-    int file_ = -1;
-    bool done_ = false;
-};
+/// Throws what keeps the file from being written, with the way out.
+void write_file(const TuneFile& file, const std::function<void()>& write) try { write(); } catch (const Error& error) {
+    fail(ErrorCode::resource, "{}; set {} to a file that can be written", error.what(), file.variable);
+}
 
 /// What stands in a file: none, if it is not there. Throws Error(input) where it is no file of descriptions.
 std::optional<nlohmann::json> read_root(const TuneFile& file) {
@@ -268,7 +229,7 @@ void require_updatable(const TuneFile& file) {
     require_place(file);
     const Lock lock(file);
     require_ours(file);
-    const Replacement beside(file);  // removed at once
+    write_file(file, [&] { const AtomicFile beside(file.path, 0); });  // removed at once
 }
 
 void update_machines(const TuneFile& file, const std::function<void(std::vector<Machine>&)>& change) {
@@ -283,7 +244,8 @@ void update_machines(const TuneFile& file, const std::function<void(std::vector<
     for (const Machine& each : machines) {
         root["machines"].push_back(nlohmann::ordered_json::parse(print_machine(each)));
     }
-    Replacement(file).finish(root.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+    const std::string text = root.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    write_file(file, [&] { write_text_file(file.path, text); });
 }
 
 namespace {
