@@ -22,7 +22,8 @@ void require_supported(const Request& request) {
     require_npy_name(request.output);
     fail_if(!request.plan_file.empty(), ErrorCode::usage,
             "heptad-mpi takes no --plan, which is for one machine; give --algorithm, --grid or --block");
-    fail_if(request.overlap, ErrorCode::usage, "heptad-mpi always overlaps its stages; leave out --overlap");
+    fail_if(request.overlap.has_value(), ErrorCode::usage,
+            "heptad-mpi always overlaps its stages; leave out --overlap");
     fail_if(request.raw_a || request.raw_b || request.count, ErrorCode::usage,
             "heptad-mpi has no --raw-a, --raw-b and --count; leave them out");
     const HostOptions& host = request.options.host;
@@ -32,7 +33,7 @@ void require_supported(const Request& request) {
             ErrorCode::usage,
             "heptad-mpi has one device per rank, named by --device cuda; leave out lists of devices, --device-memory, "
             "--host-levels, --host-algorithm and --pipelines");
-    fail_if(request.columns, ErrorCode::usage,
+    fail_if(request.columns.has_value(), ErrorCode::usage,
             "heptad-mpi reads bit matrices of one byte per element only; leave out --columns");
 }
 

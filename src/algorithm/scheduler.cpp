@@ -79,7 +79,8 @@ std::vector<LinearProgram> choices(const LinearProgram& given, const Coefficient
 
 Schedule make_schedule(const Algorithm& algorithm, const LinearProgram& sums_a, const LinearProgram& sums_b,
                        const LinearProgram& sums_c, bool accumulate) {
-    fail_if(algorithm.basis, ErrorCode::usage, "{} has changes of basis; schedule its flattened form", algorithm.name);
+    fail_if(algorithm.basis.has_value(), ErrorCode::usage, "{} has changes of basis; schedule its flattened form",
+            algorithm.name);
     const LinearProgram plain_a = plain_program(algorithm.u);
     const LinearProgram plain_b = plain_program(algorithm.v);
     const LinearProgram plain_c = plain_program(transposed(algorithm.w));

@@ -61,12 +61,14 @@ ProductPlan make_cluster_plan(const ProblemSize& size, Type type, std::int64_t r
         return plan;
     }
     if (plan.rank->algorithm == ClusterAlgorithm::grid) {
-        fail_if(request.block, ErrorCode::usage, "--block is for --algorithm pegmm and mod-pegmm; a grid takes --grid");
+        fail_if(request.block.has_value(), ErrorCode::usage,
+                "--block is for --algorithm pegmm and mod-pegmm; a grid takes --grid");
         plan.rank->grid = request.grid ? requested_grid(*request.grid, ranks) : best_grid(size, type, ranks, rates);
         plan.rank->panels = panel_count(size, type, plan.rank->grid, request.memory_bytes);
         return plan;
     }
-    fail_if(request.grid, ErrorCode::usage, "--grid is for --algorithm grid; {} takes --block", request.algorithm);
+    fail_if(request.grid.has_value(), ErrorCode::usage, "--grid is for --algorithm grid; {} takes --block",
+            request.algorithm);
     plan.rank->block = request.block ? *request.block : default_block(size, ranks, plan.rank->algorithm);
     if (plan.rank->block.x < 1 || plan.rank->block.y < 1 || plan.rank->block.z < 1) {
         fail(ErrorCode::usage, "blocks of {}x{}x{} hold nothing; give --block sizes of at least 1", plan.rank->block.x,
