@@ -1,21 +1,14 @@
 #include "plan/model/problem.hpp"
 
 #include "base/fail_if.hpp"
+#include "base/names.hpp"
 #include "base/types.hpp"
 
 namespace heptad {
 
 const char* accuracy_name(Accuracy accuracy) {
-    switch (accuracy) {
-        case Accuracy::strict:
-            return "strict";
-        case Accuracy::fast:
-            return "fast";
-        case Accuracy::exact:
-            return "exact";
-        default:
-            return "balanced";
-    }
+    static constexpr Names<Accuracy, 4> names{{"strict", "balanced", "fast", "exact"}};
+    return names.of(accuracy);
 }
 
 void refuse_exact(Accuracy accuracy, Type type, const char* place) {
