@@ -182,8 +182,9 @@ private:
             if (value.abs().numerator() > max_part || value.denominator() > max_part) {
                 stop("{}: '{}' has a part above {}", what, shortened(word), max_part);
             }
-            stop_if(!in_ring(value, result_.ring), "{}: '{}' is not an element of the ring {}", what, word,
-                    ring_name(result_.ring));
+            if (!in_ring(value, result_.ring)) {
+                stop("{}: '{}' is not an element of the ring {}", what, word, ring_name(result_.ring));
+            }
             matrix(row, i) = value;
         }
     }
