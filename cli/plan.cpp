@@ -192,7 +192,7 @@ Command add_plan(CLI::App& root, const std::string& /*typed*/) {
                 plan.cluster = cluster_arguments(*words, *machine, *nodes);
                 plan.request = request_of(*words);
                 plan.json = words->json;
-                fail_if(words->beta.empty() && !words->add.empty(), ErrorCode::usage,
+                fail_if(words->beta.empty() && !words->plain.add.empty(), ErrorCode::usage,
                         "--add takes --beta too: the factor of what is added");
                 if (plan.cluster) {
                     plan.request.options.algorithm = node_algorithm(words->algorithm);

@@ -79,35 +79,37 @@ void add_plan_options(CLI::App& command, ProductWords& words) {
                     "most memory, e.g. 8G; matrices that do not fit are multiplied from file to file")
         ->type_name("SIZE");
     add_host_options(command, words.host);
-    command.add_flag("--count", words.count, "bit matrices, on cuda: how many ones a row and a column share, as i32");
+    command.add_flag("--count", words.plain.count,
+                     "bit matrices, on cuda: how many ones a row and a column share, as i32");
 }
 
 void add_update_options(CLI::App& command, ProductWords& words) {
     command.add_option("--alpha", words.alpha, "factor of the product (default 1); 1+2i of complex matrices")
         ->type_name("X");
     command.add_option("--beta", words.beta, "factor of the matrix given by --add")->type_name("Y");
-    command.add_option("--add", words.add, "matrix C0: the result is X*A*B + Y*C0")->type_name("C0");
-    command.add_flag("--transpose-a", words.transpose_a, "use the transpose of A");
-    command.add_flag("--transpose-b", words.transpose_b, "use the transpose of B");
-    command.add_flag("--conjugate-a", words.conjugate_a, "use the conjugate of A, transposed or not; complex matrices");
-    command.add_flag("--conjugate-b", words.conjugate_b, "use the conjugate of B");
+    command.add_option("--add", words.plain.add, "matrix C0: the result is X*A*B + Y*C0")->type_name("C0");
+    command.add_flag("--transpose-a", words.plain.transpose_a, "use the transpose of A");
+    command.add_flag("--transpose-b", words.plain.transpose_b, "use the transpose of B");
+    command.add_flag("--conjugate-a", words.plain.conjugate_a,
+                     "use the conjugate of A, transposed or not; complex matrices");
+    command.add_flag("--conjugate-b", words.plain.conjugate_b, "use the conjugate of B");
     add_columns_option(command, words.columns);
 }
 
 void add_run_options(CLI::App& command, ProductWords& words) {
-    command.add_flag("--verify", words.verify, "check the result before it is written");
+    command.add_flag("--verify", words.plain.verify, "check the result before it is written");
     command.add_option("--raw-a", words.raw_a, "A has no header: its type and shape, e.g. f32:4096x1024")
         ->type_name("T:MxN");
     command.add_option("--raw-b", words.raw_b, "B has no header")->type_name("T:MxN");
-    command.add_flag("--resume", words.resume, "from file to file: continue a run that was interrupted");
+    command.add_flag("--resume", words.plain.resume, "from file to file: continue a run that was interrupted");
     command.add_option("--overlap", words.overlap, "from file to file: on (default), or off: one stage after another")
         ->type_name("on|off");
-    command.add_option("--trace", words.trace, "from file to file: write a timeline for chrome://tracing")
+    command.add_option("--trace", words.plain.trace_file, "from file to file: write a timeline for chrome://tracing")
         ->type_name("FILE");
 }
 
 Request request_of(const ProductWords& words) {
-    Request request;
+    Request request = words.plain;
     if (!words.type.empty()) {
         request.type = type_from_name(words.type);
     }
@@ -142,26 +144,13 @@ Request request_of(const ProductWords& words) {
     if (!words.beta.empty()) {
         request.beta = parse_factor("--beta", words.beta);
     }
-    request.add = words.add;
     request.columns = column_count(words.columns);
-    request.transpose_a = words.transpose_a;
-    request.transpose_b = words.transpose_b;
-    request.conjugate_a = words.conjugate_a;
-    request.conjugate_b = words.conjugate_b;
-    request.count = words.count;
-    request.a = words.a;
-    request.b = words.b;
-    request.output = words.output;
-    request.plan_file = words.plan_file;
-    request.verify = words.verify;
-    request.resume = words.resume;
     request.overlap = overlap_of(words);
-    request.trace_file = words.trace;
     return request;
 }
 
 void require_beta_with_add(const ProductWords& words) {
-    fail_if(words.beta.empty() != words.add.empty(), ErrorCode::usage,
+    fail_if(words.beta.empty() != words.plain.add.empty(), ErrorCode::usage,
             "--beta and --add belong together; give both or neither");
 }
 

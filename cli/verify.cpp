@@ -34,11 +34,11 @@ Command add_verify(CLI::App& root, const std::string& /*typed*/) {
     auto words = std::make_shared<ProductWords>();
     auto all_rows = std::make_shared<bool>(false);
     auto seed = std::make_shared<std::string>();
-    command->add_option("A", words->a, "left matrix: .npy, file.h5:/dataset, .mtx, or .pbm .png of bits")
+    command->add_option("A", words->plain.a, "left matrix: .npy, file.h5:/dataset, .mtx, or .pbm .png of bits")
         ->required()
         ->type_name("");
-    command->add_option("B", words->b, "right matrix")->required()->type_name("");
-    command->add_option("C", words->output, "claimed result")->required()->type_name("");
+    command->add_option("B", words->plain.b, "right matrix")->required()->type_name("");
+    command->add_option("C", words->plain.output, "claimed result")->required()->type_name("");
     command->add_option("--type", words->type, "element type, where the files allow several")->type_name("T");
     command
         ->add_option("--accuracy", words->accuracy,
