@@ -50,7 +50,9 @@ void run(const GenArguments& arguments) {
     }
     const std::int64_t bytes = as_bits ? bit_bytes(gen.rows, gen.cols) : matrix_bytes(gen.type, gen.rows, gen.cols);
     workspace_after(bytes, {});
-    GenerateOptions options{.low = gen.low, .high = gen.high};
+    GenerateOptions options;
+    options.low = gen.low;
+    options.high = gen.high;
     if (gen.density) {
         options.density = *gen.density;
         options.average_degree = *gen.density * static_cast<double>(std::max<std::int64_t>(gen.cols - 1, 0));
@@ -108,7 +110,10 @@ Command add_gen(CLI::App& root, const std::string& /*typed*/) {
     command->footer("Example: heptad gen uniform --shape 4096x4096 --type f32 --seed 1 -o A.npy");
     return {
         command, [words] {
-            GenArguments gen{.kind = words->kind, .output = words->output, .json = words->json};
+            GenArguments gen;
+            gen.kind = words->kind;
+            gen.output = words->output;
+            gen.json = words->json;
             gen.packed = words->packed;
             const std::vector<std::int64_t> shape = parse_shape("--shape", words->shape, 2);
             gen.rows = shape[0];

@@ -89,9 +89,10 @@ std::optional<ClusterQuestion> cluster_arguments(const ProductWords& product, co
     fail_if(!machine.machine.empty(), ErrorCode::usage, "--machine and --nodes exclude each other; leave one out");
     fail_if(!product.raw_a.empty() || !product.raw_b.empty() || !product.columns.empty() || !product.overlap.empty(),
             ErrorCode::usage, "heptad-mpi has no --raw-a, --raw-b, --columns and --overlap; leave them out");
-    ClusterQuestion arguments{.nodes = parse_integer("--nodes", words.nodes, 1, kMostNodes),
-                              .request = cluster_request(words.cluster, product.algorithm),
-                              .forecast = forecast_options(words.cluster)};
+    ClusterQuestion arguments;
+    arguments.nodes = parse_integer("--nodes", words.nodes, 1, kMostNodes);
+    arguments.request = cluster_request(words.cluster, product.algorithm);
+    arguments.forecast = forecast_options(words.cluster);
     arguments.rates.network_bytes_per_s = network_rate(words.cluster);
     if (!words.disk.empty()) {
         arguments.rates.disk_bytes_per_s = parse_rate("--disk", words.disk, RateUnit::bytes);

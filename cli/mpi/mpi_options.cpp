@@ -38,12 +38,13 @@ void require_supported(const Request& request) {
 }
 
 ClusterJob cluster_job(const Request& request, const ClusterWords& words) {
-    ClusterJob job{.a = request.a,
-                   .b = request.b,
-                   .output = request.output,
-                   .type = request.type,
-                   .transpose_a = request.transpose_a,
-                   .transpose_b = request.transpose_b};
+    ClusterJob job;
+    job.a = request.a;
+    job.b = request.b;
+    job.output = request.output;
+    job.type = request.type;
+    job.transpose_a = request.transpose_a;
+    job.transpose_b = request.transpose_b;
     job.node.options = request.options;
     job.node.options.algorithm = node_algorithm(request.options.algorithm);
     job.node.threads = request.threads;

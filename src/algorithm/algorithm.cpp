@@ -129,7 +129,11 @@ Algorithm compose(const Algorithm& outer, const Algorithm& inner) {
     }
     const Algorithm x = flattened(outer);
     const Algorithm y = flattened(inner);
-    Algorithm result{.name = outer.name + "*" + inner.name, .m = m, .k = k, .n = n};
+    Algorithm result;
+    result.name = outer.name + "*" + inner.name;
+    result.m = m;
+    result.k = k;
+    result.n = n;
     // Over GF(2) if either is; otherwise the larger ring, and the enumeration is in that order.
     result.ring = std::max(x.ring, y.ring);
     result.source = fmt::format("Kronecker product of {} and {}", outer.name, inner.name);

@@ -47,8 +47,9 @@ LevelTerms composed(const LevelTerms& outer, const LevelTerms& inner, BlockNumbe
     const BlockGrid &of_outer = outer.grid, &of_inner = inner.grid;
     const Nesting a{numbers, of_outer.k, of_inner.m, of_inner.k}, b{numbers, of_outer.n, of_inner.k, of_inner.n},
         c{numbers, of_outer.n, of_inner.m, of_inner.n};
-    LevelTerms all{.grid = {of_outer.m * of_inner.m, of_outer.k * of_inner.k, of_outer.n * of_inner.n},
-                   .rank = outer.rank * inner.rank};
+    LevelTerms all;
+    all.grid = {of_outer.m * of_inner.m, of_outer.k * of_inner.k, of_outer.n * of_inner.n};
+    all.rank = outer.rank * inner.rank;
     all.products.reserve(outer.products.size() * inner.products.size());
     for (const BlockProduct& x : outer.products) {
         for (const BlockProduct& y : inner.products) {
@@ -70,7 +71,9 @@ LevelTerms level_terms(const Algorithm& algorithm, bool mod_2) {
         reduced.w = reduced_mod_2(algorithm.w);
         return level_terms(reduced);
     }
-    LevelTerms level{.grid = {algorithm.m, algorithm.k, algorithm.n}, .rank = algorithm.rank()};
+    LevelTerms level;
+    level.grid = {algorithm.m, algorithm.k, algorithm.n};
+    level.rank = algorithm.rank();
     for (int s = 0; s < algorithm.rank(); ++s) {
         BlockProduct product{{terms_of<BlockTerm>(algorithm.u, s), terms_of<BlockTerm>(algorithm.v, s),
                               terms_of<BlockResult>(algorithm.w, s)},

@@ -9,7 +9,9 @@ namespace {
 
 OperandGraph make_operand(const Algorithm& algorithm, const LinearProgram& program, const char* letter,
                           std::vector<Rational>& factors) {
-    OperandGraph graph{.inputs = program.inputs, .statements = program.statements};
+    OperandGraph graph;
+    graph.inputs = program.inputs;
+    graph.statements = program.statements;
     const std::size_t values = static_cast<std::size_t>(program.inputs) + program.statements.size();
     graph.uses.assign(values, 0);
     graph.consumers.assign(values, {});
@@ -72,8 +74,12 @@ LinearProgram with_coprime_coefficients(const LinearProgram& program) {
 
 SchedulerGraph make_graph(const Algorithm& algorithm, const LinearProgram& sums_a, const LinearProgram& sums_b,
                           const LinearProgram& sums_c, bool accumulate) {
-    SchedulerGraph graph{
-        .m = algorithm.m, .k = algorithm.k, .n = algorithm.n, .rank = algorithm.rank(), .accumulates = accumulate};
+    SchedulerGraph graph;
+    graph.m = algorithm.m;
+    graph.k = algorithm.k;
+    graph.n = algorithm.n;
+    graph.rank = algorithm.rank();
+    graph.accumulates = accumulate;
     // Product s is factor_s * (value of A) * (value of B); the factor joins the coefficients of its consumers.
     std::vector<Rational> factors(static_cast<std::size_t>(graph.rank), Rational(1));
     graph.a = make_operand(algorithm, sums_a, "A", factors);

@@ -52,10 +52,11 @@ std::vector<std::int64_t> rows_to_recompute(std::int64_t m, std::int64_t k, std:
 }
 
 VerifyResult conclude_rows(const RowDifferences& differences, std::int64_t recomputed, std::int64_t m) {
-    VerifyResult result{.residual = static_cast<double>(differences.wrong),
-                        .rows_recomputed = recomputed,
-                        .bad_row = differences.bad_row,
-                        .bad_col = differences.bad_col};
+    VerifyResult result;
+    result.residual = static_cast<double>(differences.wrong);
+    result.rows_recomputed = recomputed;
+    result.bad_row = differences.bad_row;
+    result.bad_col = differences.bad_col;
     if (result.rows_recomputed < m) {
         result.detectable_fraction = 1 - std::exp2(-60.0 / static_cast<double>(recomputed));
         result.miss_chance = 0x1p-60;

@@ -63,7 +63,10 @@ double guessed_seconds(double core_rate, double half, int threads, double bytes_
 
 Machine default_machine(int threads) {
     const cpu::CpuInfo& info = cpu::cpu_info();
-    Machine machine{.cpu = info.brand, .threads = std::max(1, threads), .measured = false};
+    Machine machine;
+    machine.cpu = info.brand;
+    machine.threads = std::max(1, threads);
+    machine.measured = false;
     machine.combine_bytes_per_s = std::min(8e9 * machine.threads, 80e9);
     machine.scan_bytes_per_s = machine.combine_bytes_per_s;
     machine.call_s = machine.threads == 1 ? 1e-7 : 4e-6;

@@ -52,7 +52,10 @@ double busy_seconds_of_all() {
 }
 
 LoadRules load_rules(int threads, double patience_s) {
-    LoadRules rules{.threads = threads, .processors = std::max(1, cpus_of(getpid()).count()), .patience_s = patience_s};
+    LoadRules rules;
+    rules.threads = threads;
+    rules.processors = std::max(1, cpus_of(getpid()).count());
+    rules.patience_s = patience_s;
     rules.wall_s = [start = Clock::now()] { return seconds_since(start); };
     rules.ours_s = process_cpu_s;
     rules.sleep = [](double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); };

@@ -256,7 +256,9 @@ double most_flops(const Machine& built_in) {
 std::vector<std::vector<Contender>> contender_groups(const cpu::CpuBackend& backend, Type type, int threads) {
     std::vector<std::vector<Contender>> groups(1);
     for (const std::string& leaf : backend.leaves(type)) {
-        Contender contender{.profile = {leaf, type, threads, {}}, .id = cpu::CpuBackend::leaf_id(leaf)};
+        Contender contender;
+        contender.profile = {leaf, type, threads, {}};
+        contender.id = cpu::CpuBackend::leaf_id(leaf);
         if (leaf.ends_with("-mt")) {
             groups.push_back({contender});
         } else {
@@ -282,7 +284,9 @@ Machine measure_machine(int threads, double budget_s, const TuneProgress& progre
     const PossibleRates possible{plain_loop_flops(), most_flops(default_machine(threads))};
     ThreadPool& pool = shared_pool(threads);
     cpu::CpuBackend backend(pool);
-    Machine machine{.cpu = cpu::cpu_info().brand, .threads = threads};
+    Machine machine;
+    machine.cpu = cpu::cpu_info().brand;
+    machine.threads = threads;
     tell(0, "passes over memory");
     // Nobody knows how many threads are at work where memory is all they wait for.
     const auto measured_or = [&](double figure_before, const std::function<double()>& measure) {

@@ -72,7 +72,9 @@ public:
           memory_(device, kBytes, stream_.handle()) {}
 
     Machine run(const std::string& device_name) {
-        Machine machine{.cpu = device_name, .measured = true};
+        Machine machine;
+        machine.cpu = device_name;
+        machine.measured = true;
         for (const Type type : {Type::f32, Type::f64, Type::tf32, Type::bf16, Type::f16, Type::i32}) {
             fill(type);
             for (const std::string& leaf : backend_.leaves(type)) {

@@ -107,7 +107,9 @@ bool measure_device_plans_on(Type type, std::int64_t n, const DeviceGround& grou
                            false,
                            balanced_takes_measured_levels(type) && is_balanced(plans[i], machine, device_limits())});
     }
-    RoundRules rules{.most_rounds = effort.rounds, .most_s = effort.seconds};
+    RoundRules rules;
+    rules.most_rounds = effort.rounds;
+    rules.most_s = effort.seconds;
     rules.clock_s = [start = Clock::now()] { return seconds_since(start); };
     const bool trusted = ground.watch.measure(false, [&] {
         for (RoundRunner& runner : runners) {

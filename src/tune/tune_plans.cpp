@@ -104,7 +104,9 @@ bool measure_plans_on(const TuneGround& ground, Type type, const TunedShape& sha
                            },
                            has_library ? is_library(plan) : is_classical(plan), is_balanced(plan, machine, {})});
     }
-    RoundRules rules{.most_rounds = time.most_rounds, .most_s = time.most_s};
+    RoundRules rules;
+    rules.most_rounds = time.most_rounds;
+    rules.most_s = time.most_s;
     rules.settle = [] { wait_until_idle(); };
     rules.clock_s = [start = Clock::now()] { return seconds_since(start); };
     if (time.goes_on_undecided) {

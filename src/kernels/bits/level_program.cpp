@@ -306,7 +306,9 @@ LevelTerms level_terms(const LevelProgram& program, ProgramBasis basis) {
         }
         return terms_of<BlockTerm>(standard);
     };
-    LevelTerms level{.grid = {2, 2, 2}, .rank = static_cast<int>(program.steps.size())};
+    LevelTerms level;
+    level.grid = {2, 2, 2};
+    level.rank = static_cast<int>(program.steps.size());
     for (std::size_t s = 0; s < program.steps.size(); ++s) {
         // Standard quarter q of C is the sum of the quarters in out_of[q].
         unsigned results = 0;

@@ -140,13 +140,14 @@ inline int least_exponent(const std::uint16_t* packed, std::int64_t count) {
 
 template <int rows, int cols>
 constexpr Bf16Kernels bf16_kernels(Bf16Kernels::Tile tile, Bf16Kernels::Tile tile_of_any_numbers) {
-    Bf16Kernels kernels{.tile_rows = rows,
-                        .tile_cols = cols,
-                        .block_rows = (1024 + rows - 1) / rows * rows,
-                        .block_depth = 512,
-                        .block_cols = 1024,
-                        .pack_a = pack_pairs<rows, pack_chunk_of_a<rows>>,
-                        .pack_b = pack_pairs<cols, pack_chunk_of_b<cols>>};
+    Bf16Kernels kernels;
+    kernels.tile_rows = rows;
+    kernels.tile_cols = cols;
+    kernels.block_rows = (1024 + rows - 1) / rows * rows;
+    kernels.block_depth = 512;
+    kernels.block_cols = 1024;
+    kernels.pack_a = pack_pairs<rows, pack_chunk_of_a<rows>>;
+    kernels.pack_b = pack_pairs<cols, pack_chunk_of_b<cols>>;
     kernels.least_exponent = least_exponent;
     kernels.tile = tile;
     kernels.tile_of_any_numbers = tile_of_any_numbers;

@@ -150,20 +150,22 @@ Machine parse_machine(const std::string& json) {
     };
     try {
         const nlohmann::json root = parse_json(json);
-        Machine machine{.cpu = root.at("cpu").get<std::string>(),
-                        .threads = root.at("threads").get<int>(),
-                        .measured = root.at("measured").get<bool>(),
-                        .combine_bytes_per_s = root.at("combine_bytes_per_s").get<double>(),
-                        .scan_bytes_per_s = root.at("scan_bytes_per_s").get<double>(),
-                        .call_s = root.at("call_s").get<double>()};
+        Machine machine;
+        machine.cpu = root.at("cpu").get<std::string>();
+        machine.threads = root.at("threads").get<int>();
+        machine.measured = root.at("measured").get<bool>();
+        machine.combine_bytes_per_s = root.at("combine_bytes_per_s").get<double>();
+        machine.scan_bytes_per_s = root.at("scan_bytes_per_s").get<double>();
+        machine.call_s = root.at("call_s").get<double>();
         require(machine.threads >= 1, "fewer threads than 1");
         require(is_positive(machine.combine_bytes_per_s) && is_positive(machine.scan_bytes_per_s) &&
                     is_positive(machine.call_s),
                 "a rate or a time that is not positive");
         for (const auto& entry : root.at("leaves")) {
-            LeafProfile profile{.leaf = entry.at("leaf").get<std::string>(),
-                                .type = type_from_name(entry.at("type").get<std::string>()),
-                                .threads = entry.at("threads").get<int>()};
+            LeafProfile profile;
+            profile.leaf = entry.at("leaf").get<std::string>();
+            profile.type = type_from_name(entry.at("type").get<std::string>());
+            profile.threads = entry.at("threads").get<int>();
             require(profile.threads >= 1, "fewer threads than 1");
             profile.misaligned = entry.value("misaligned", 1.0);
             require(is_positive(profile.misaligned), "a factor that is not positive");
@@ -177,12 +179,13 @@ Machine parse_machine(const std::string& json) {
             machine.measured_plans.push_back(parse_measured_plan(entry));
         }
         for (const auto& entry : root.value("passes", nlohmann::json::array())) {
-            PassProfile profile{.type = type_from_name(entry.at("type").get<std::string>()),
-                                .pass = entry.at("pass").get<std::string>(),
-                                .threads = entry.at("threads").get<int>(),
-                                .places = entry.at("places").get<int>(),
-                                .bytes_per_s = entry.at("bytes_per_s").get<double>(),
-                                .usual_bytes_per_s = entry.at("usual_bytes_per_s").get<double>()};
+            PassProfile profile;
+            profile.type = type_from_name(entry.at("type").get<std::string>());
+            profile.pass = entry.at("pass").get<std::string>();
+            profile.threads = entry.at("threads").get<int>();
+            profile.places = entry.at("places").get<int>();
+            profile.bytes_per_s = entry.at("bytes_per_s").get<double>();
+            profile.usual_bytes_per_s = entry.at("usual_bytes_per_s").get<double>();
             require(profile.threads >= 1 && profile.places >= 1, "a pass with fewer threads or places than 1");
             require(is_positive(profile.bytes_per_s) && is_positive(profile.usual_bytes_per_s),
                     "a pass whose speed is not positive");

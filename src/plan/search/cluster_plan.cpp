@@ -62,7 +62,13 @@ std::int64_t elements(const std::vector<Window>& windows) {
 }  // namespace
 
 ProductPlan plan_among_ranks(const ProblemSize& size, Type type, const RankCut& cut) {
-    ProductPlan plan{.m = size.m, .k = size.k, .n = size.n, .type = type, .rank = cut, .leaf = kAutomaticLeaf};
+    ProductPlan plan;
+    plan.m = size.m;
+    plan.k = size.k;
+    plan.n = size.n;
+    plan.type = type;
+    plan.rank = cut;
+    plan.leaf = kAutomaticLeaf;
     return plan;
 }
 

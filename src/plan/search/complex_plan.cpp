@@ -96,7 +96,12 @@ std::int64_t real_copies_bytes(const ProductPlan& plan) {
 
 ProductPlan plan_complex_way(const Problem& problem, const Machine& machine, ComplexWay way,
                              const PlannerLimits& limits) {
-    ProductPlan copies{.m = problem.m, .k = problem.k, .n = problem.n, .type = problem.type, .complex = way};
+    ProductPlan copies;
+    copies.m = problem.m;
+    copies.k = problem.k;
+    copies.n = problem.n;
+    copies.type = problem.type;
+    copies.complex = way;
     const std::int64_t left = problem.options.workspace_limit_bytes - real_copies_bytes(copies);
     if (left < 0 && problem.options.accuracy == Accuracy::exact) {
         fail(ErrorCode::resource,

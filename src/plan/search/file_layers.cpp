@@ -57,8 +57,10 @@ OuterLaunch cut_into_blocks(const FileProblem& problem, const OuterLevels& outer
     fail_if(problem.a.packed || problem.type == Type::bf16 || problem.type == Type::f16, ErrorCode::usage,
             "outer levels through files are for f32, f64, tf32, i32 and i64, not for {}; leave --host-levels out",
             type_name(problem.type));
-    OuterLaunch layers{
-        .outer = outer, .whole = problem, .layer = algorithm_layer(outer.algorithm, outer.levels, problem.type)};
+    OuterLaunch layers;
+    layers.outer = outer;
+    layers.whole = problem;
+    layers.layer = algorithm_layer(outer.algorithm, outer.levels, problem.type);
     const BlockGrid& grid = layers.layer.grid;
     const std::int64_t m = ceil_div(problem.m, grid.m), k = ceil_div(problem.k, grid.k),
                        n = ceil_div(problem.n, grid.n);

@@ -43,7 +43,9 @@ HostLayer algorithm_layer(const std::string& algorithm, int levels, Type type) {
             "blocks a side",
             levels, algorithm, kMostRank, kMostSide);
     LevelTerms terms = nested_levels(level_terms(one, type == Type::gf2), levels, BlockNumbers::by_rows);
-    HostLayer layer{.grid = terms.grid, .instances = std::move(terms.products)};
+    HostLayer layer;
+    layer.grid = terms.grid;
+    layer.instances = std::move(terms.products);
     return layer;
 }
 
@@ -52,7 +54,10 @@ HostLayer segment_layer(const BlockGrid& grid) {
     fail_if(count > kMostHostParts, ErrorCode::resource,
             "the product would be cut into {} parts, and {} is the most; give the devices more memory", count,
             kMostHostParts);
-    HostLayer layer{.grid = grid, .steps = grid.k, .disjoint = true};
+    HostLayer layer;
+    layer.grid = grid;
+    layer.steps = grid.k;
+    layer.disjoint = true;
     layer.instances.reserve(static_cast<std::size_t>(count));
     for (int i = 0; i < grid.m; ++i) {
         for (int turn = 0; turn < grid.n; ++turn) {

@@ -87,15 +87,16 @@ void fill_in(ProductPlan& plan, const Problem& problem, const Machine& machine) 
 }
 
 ProductPlan empty_plan(const Problem& problem) {
-    ProductPlan plan{.m = problem.m,
-                     .k = problem.k,
-                     .n = problem.n,
-                     .type = problem.type,
-                     .backend = backend_of(problem.options.device),
-                     .threads = problem.threads,
-                     .accumulate = problem.options.accumulate,
-                     .overwrite_inputs = problem.options.overwrite_inputs,
-                     .scaled_sums = wants_scaled_sums(problem)};
+    ProductPlan plan;
+    plan.m = problem.m;
+    plan.k = problem.k;
+    plan.n = problem.n;
+    plan.type = problem.type;
+    plan.backend = backend_of(problem.options.device);
+    plan.threads = problem.threads;
+    plan.accumulate = problem.options.accumulate;
+    plan.overwrite_inputs = problem.options.overwrite_inputs;
+    plan.scaled_sums = wants_scaled_sums(problem);
     return plan;
 }
 

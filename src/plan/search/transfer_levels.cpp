@@ -247,7 +247,9 @@ TransferSchedule transfers_by_level(const ProblemSize& size, const std::string& 
                                     const LevelEnds& ends) {
     LevelSteps steps(algorithm, type);
     steps.add({{0, size.m, 0, size.k}, {0, size.k, 0, size.n}, {0, size.m, 0, size.n}}, ends, true);
-    TransferSchedule schedule{.algorithm = algorithm, .levels = std::max(ends.opening, ends.closing)};
+    TransferSchedule schedule;
+    schedule.algorithm = algorithm;
+    schedule.levels = std::max(ends.opening, ends.closing);
     schedule.steps = std::move(steps).settled(ends.last_parts);
     return schedule;
 }

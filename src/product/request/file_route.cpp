@@ -23,18 +23,19 @@ namespace {
 
 /// All but the names of the matrices.
 FileProductRequest nameless_request(const Request& request) {
-    FileProductRequest files{.transpose_a = request.transpose_a,
-                             .transpose_b = request.transpose_b,
-                             .conjugate_a = request.conjugate_a,
-                             .conjugate_b = request.conjugate_b,
-                             .alpha = request.alpha,
-                             .beta = request.beta,
-                             .output = request.output,
-                             .memory_bytes = file_memory_bytes(request),
-                             .resume = request.resume,
-                             .overlap = request.overlap.value_or(true),
-                             .verify = request.verify,
-                             .accuracy = request.options.accuracy};
+    FileProductRequest files;
+    files.transpose_a = request.transpose_a;
+    files.transpose_b = request.transpose_b;
+    files.conjugate_a = request.conjugate_a;
+    files.conjugate_b = request.conjugate_b;
+    files.alpha = request.alpha;
+    files.beta = request.beta;
+    files.output = request.output;
+    files.memory_bytes = file_memory_bytes(request);
+    files.resume = request.resume;
+    files.overlap = request.overlap.value_or(true);
+    files.verify = request.verify;
+    files.accuracy = request.options.accuracy;
     return files;
 }
 

@@ -121,7 +121,9 @@ Report multiply_request(const Request& given, const RequestHooks& hooks) {
 VerifyResult verify_request(const VerifyRequest& given, const RequestHooks& hooks) {
     Request request = given.product;
     request.type = product_type({request.a, request.b, request.output, request.add}, request);
-    VerifyOptions options{.all_rows = given.all_rows, .seed = given.seed};
+    VerifyOptions options;
+    options.all_rows = given.all_rows;
+    options.seed = given.seed;
     if (const std::optional<Type> algebra = packed_algebra(request)) {
         const BitFacts facts = read_bit_facts(request);
         const BitFileHeader result = read_bit_header(request.output, facts.columns_c);

@@ -198,7 +198,10 @@ Report multiply_whole(Matrices matrices, const Request& request, RequestPlan pla
     report.multiply_s = seconds_since(start);
     if (request.verify) {
         hooks.begin("verify");
-        VerifyOptions options{.by = judged_by(request, plan), .threads = request.threads, .cancel = hooks.cancel};
+        VerifyOptions options;
+        options.by = judged_by(request, plan);
+        options.threads = request.threads;
+        options.cancel = hooks.cancel;
         report.verified = matrices.verify(a, b, c, c0, options);
         hooks.end();
         require_passed(*report.verified, "the result", "; " + request.output + " was not written");
