@@ -50,9 +50,7 @@ void run(const GenArguments& arguments) {
     }
     const std::int64_t bytes = as_bits ? bit_bytes(gen.rows, gen.cols) : matrix_bytes(gen.type, gen.rows, gen.cols);
     workspace_after(bytes, {});
-    GenerateOptions options;
-    options.low = gen.low;
-    options.high = gen.high;
+    GenerateOptions options{.low = gen.low, .high = gen.high};
     if (gen.density) {
         options.density = *gen.density;
         options.average_degree = *gen.density * static_cast<double>(std::max<std::int64_t>(gen.cols - 1, 0));

@@ -72,9 +72,7 @@ BitFileHeader parse(const OpenFile& open, const std::string& path) {
     if (text.next() != 'P' || text.next() != '4') {
         text.refuse("is not a packed PBM file");
     }
-    BitFileHeader header;
-    header.format = BitFormat::pbm;
-    header.cols = text.number("width");
+    BitFileHeader header{.format = BitFormat::pbm, .cols = text.number("width")};
     header.rows = text.number("height");
     header.data_offset = static_cast<std::int64_t>(text.position());
     header.data_bytes = checked_mul(header.rows, packed_row_bytes(header.cols));

@@ -52,9 +52,7 @@ std::vector<BitSplitSample> measure_bit_splits(int device, const std::function<v
                 if (serial + parallel > 0 && n >> (serial + parallel) < kSmallestLeaf) {
                     continue;
                 }
-                BitDeviceOptions options;
-                options.levels = serial + parallel;
-                options.serial_levels = serial;
+                BitDeviceOptions options{.levels = serial + parallel, .serial_levels = serial};
                 const ProductPlan plan =
                     plan_bit_device_product({cuda::BitOperation::parity, {n, n, n}, true}, options, facts);
                 if (plan.workspace_bytes <= limit) {

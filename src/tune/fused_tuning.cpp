@@ -79,12 +79,11 @@ double fused_launch_seconds(Type type, const FusedTuning& tuning) {
 std::vector<FusedProfile> tune_fused(Type type, const FusedDevice& device, const FusedTuning& tuning) {
     std::vector<FusedProfile> profiles;
     for (const FusedTileShape& shape : tuning.backend.fused_tile_shapes(type)) {
-        FusedProfile profile;
-        profile.type = type;
-        profile.tile = shape.tile;
-        profile.tile_m = shape.rows;
-        profile.tile_n = shape.cols;
-        profile.blocks_of_multiprocessor = shape.blocks_of_multiprocessor;
+        FusedProfile profile{.type = type,
+                             .tile = shape.tile,
+                             .tile_m = shape.rows,
+                             .tile_n = shape.cols,
+                             .blocks_of_multiprocessor = shape.blocks_of_multiprocessor};
         profile.most_terms = most_accepted([&](int terms) { return tuning.backend.fuses(type, terms, terms, 1); });
         profile.most_targets = most_accepted([&](int targets) { return tuning.backend.fuses(type, 1, 1, targets); });
         const auto seconds = [&, tile = shape.tile](const FusedTrial& trial) {

@@ -25,9 +25,7 @@ std::int64_t rounded_tile(std::int64_t size, std::int64_t parts) {
 }
 
 TileGrid grid_of(std::int64_t m, std::int64_t n, std::int64_t row_parts, std::int64_t col_parts) {
-    TileGrid grid;
-    grid.rows = rounded_tile(m, row_parts);
-    grid.cols = rounded_tile(n, col_parts);
+    TileGrid grid{.rows = rounded_tile(m, row_parts), .cols = rounded_tile(n, col_parts)};
     grid.row_tiles = ceil_div(m, grid.rows);
     grid.col_tiles = ceil_div(n, grid.cols);
     return grid;

@@ -35,9 +35,7 @@ struct Candidate {
 };
 
 DiskCut start_of(const FileProblem& problem, const FileCut& cut) {
-    DiskCut start;
-    start.memory_bytes = problem.memory_bytes;
-    start.mirrored = cut.mirrored;
+    DiskCut start{.memory_bytes = problem.memory_bytes, .mirrored = cut.mirrored};
     start.kept = !cut.keeps_left ? Kept::c : cut.mirrored ? Kept::b : Kept::a;
     start.tile_m = cut.tile_m;
     start.tile_n = cut.tile_n;

@@ -43,9 +43,7 @@ HostLayer algorithm_layer(const std::string& algorithm, int levels, Type type) {
             "blocks a side",
             levels, algorithm, kMostRank, kMostSide);
     LevelTerms terms = nested_levels(level_terms(one, type == Type::gf2), levels, BlockNumbers::by_rows);
-    HostLayer layer;
-    layer.grid = terms.grid;
-    layer.instances = std::move(terms.products);
+    HostLayer layer{.grid = terms.grid, .instances = std::move(terms.products)};
     return layer;
 }
 

@@ -156,9 +156,7 @@ ProductPlan step_plan_below(const ProductPlan& plan, const ProblemSize& largest,
 }
 
 TransferProblem problem_of(const ProductPlan& plan) {
-    TransferProblem problem;
-    problem.size = {plan.m, plan.k, plan.n};
-    problem.type = plan.type;
+    TransferProblem problem{.size = {plan.m, plan.k, plan.n}, .type = plan.type};
     problem.operand_bytes = problem.result_bytes = static_cast<std::int64_t>(element_bytes(plan.type));
     problem.adds = plan.accumulate;
     return problem;
