@@ -1,9 +1,11 @@
-// The numbers of a Matrix Market file as a dense matrix.
+// A Matrix Market file as a dense matrix: of its numbers, or of bits. There a value other than zero is a one, whatever
+// the algebra: the pattern of the matrix is read, not its entries modulo 2.
 #include <cmath>
 
 #include "base/fail_if.hpp"
 #include "base/stored_type.hpp"
 #include "base/types.hpp"
+#include "io/bit_formats.hpp"
 #include "io/matrix_market.hpp"
 
 namespace heptad {
@@ -91,6 +93,26 @@ Matrix read_market_matrix(const std::string& path, std::optional<Type> as, const
     Matrix matrix(market_type(header, path, as), header.rows, header.cols);
     matrix.clear();
     with_stored_type(matrix.type(), [&]<class Element>() { read_entries<Element>(reader, matrix); });
+    return matrix;
+}
+
+BitFileHeader read_matrix_market_header(const std::string& path) {
+    const MarketHeader header = read_market_header(path);
+    return {BitFormat::matrix_market, header.rows, header.cols, header.file_bytes, 0};
+}
+
+BitMatrix read_matrix_market(const std::string& path, const FileHooks& hooks) {
+    MarketReader reader(path, hooks);
+    BitMatrix matrix(reader.header().rows, reader.header().cols);
+    const bool mirrored = reader.header().symmetry != MarketSymmetry::general;
+    for (MarketEntry entry; reader.next(entry);) {
+        if (entry.value != 0) {
+            matrix.set(entry.row, entry.col, true);
+            if (mirrored) {
+                matrix.set(entry.col, entry.row, true);
+            }
+        }
+    }
     return matrix;
 }
 

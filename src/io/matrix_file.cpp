@@ -12,7 +12,7 @@
 #include "base/fail_if.hpp"
 #include "base/huge_pages.hpp"
 #include "base/size.hpp"
-#include "io/sampled_hash.hpp"
+#include "io/checksum.hpp"
 #include "plan/search/file_schedule.hpp"
 
 namespace heptad {
