@@ -1,11 +1,11 @@
-#include "cli/mpi/mpi_options.hpp"
-
+// The command line of heptad-mpi.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 
 #include "base/fail_if.hpp"
 #include "cli/cluster_words.hpp"
+#include "cli/mpi/mpi_mul.hpp"
 #include "cli/option_words.hpp"
 #include "cli/text.hpp"
 #include "io/matrix_write.hpp"
