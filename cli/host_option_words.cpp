@@ -15,18 +15,13 @@ constexpr std::int64_t kMostPipelines = 16;
 }  // namespace
 
 void add_host_options(CLI::App& command, HostWords& words) {
-    command
-        .add_option("--device-memory", words.device_memory,
-                    "most memory to use on each device; the host cuts the product up to fit")
-        ->type_name("SIZE");
-    command
-        .add_option("--host-levels", words.levels,
-                    "over devices: auto, or levels at the host; 0: segments of C; on the processor, from file to file: "
-                    "outer levels through files")
-        ->type_name("N");
-    command.add_option("--host-algorithm", words.algorithm, "algorithm of those levels")->type_name("NAME");
-    command.add_option("--pipelines", words.pipelines, "over devices: auto, or how many feed each device")
-        ->type_name("N");
+    add_value(command, "--device-memory SIZE", words.device_memory,
+              "most memory to use on each device; the host cuts the product up to fit");
+    add_value(command, "--host-levels N", words.levels,
+              "over devices: auto, or levels at the host; 0: segments of C; on the processor, from file to file: "
+              "outer levels through files");
+    add_value(command, "--host-algorithm NAME", words.algorithm, "algorithm of those levels");
+    add_value(command, "--pipelines N", words.pipelines, "over devices: auto, or how many feed each device");
 }
 
 HostOptions host_options(const HostWords& words, const std::string& device, bool may_go_by_files) {

@@ -23,8 +23,7 @@ MulWords add_mul_words(CLI::App& root) {
     add_plan_options(*command, *words);
     add_update_options(*command, *words);
     add_run_options(*command, *words);
-    command->add_option("--plan", words->plain.plan_file, "carry out the plan that 'heptad plan' printed")
-        ->type_name("FILE");
+    add_value(*command, "--plan FILE", words->plain.plan_file, "carry out the plan that 'heptad plan' printed");
     add_json_flag(*command, words->json);
     command->footer(
         "The result appears under its name only when it is complete; an input that has the same name is replaced "

@@ -33,7 +33,7 @@ void add_machine_options(CLI::App& command, MachineWords& words) {
     for (const auto* each = RegisterMachine::first; each != nullptr; each = each->next) {
         text += fmt::format(", or {}: {}", each->entry.name, each->entry.does);
     }
-    command.add_option("--machine", words.machine, text)->type_name("NAME");
+    add_value(command, "--machine NAME", words.machine, text);
     for (const auto* each = RegisterMachine::first; each != nullptr; each = each->next) {
         words.known.push_back({each->entry.name, each->entry.add(command)});
     }
@@ -62,17 +62,11 @@ struct NodeWords {
 };
 
 void add_node_options(CLI::App& command, NodeWords& words) {
-    command.add_option("--nodes", words.nodes, "plan for a cluster of this many nodes (docs/cluster.md)")
-        ->type_name("P");
-    command
-        .add_option(
-            "--disk", words.disk,
-            "cluster: bytes per second of each node's disk (default 2G); --files: of this one (default: measured)")
-        ->type_name("RATE");
-    command
-        .add_option("--compute", words.compute,
-                    "cluster: operations per second of each node (default: what this machine would do)")
-        ->type_name("RATE");
+    add_value(command, "--nodes P", words.nodes, "plan for a cluster of this many nodes (docs/cluster.md)");
+    add_value(command, "--disk RATE", words.disk,
+              "cluster: bytes per second of each node's disk (default 2G); --files: of this one (default: measured)");
+    add_value(command, "--compute RATE", words.compute,
+              "cluster: operations per second of each node (default: what this machine would do)");
     add_cluster_options(command, words.cluster);
 }
 

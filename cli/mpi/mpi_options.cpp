@@ -99,8 +99,7 @@ MpiInvocation parse_mpi_command_line(const std::vector<std::string>& words) {
     std::string scratch;
     bool keep_parts = false;
     add_cluster_options(*command.app, cluster);
-    command.app->add_option("--scratch", scratch, "folder of each node for its parts of A and B; with --scatter")
-        ->type_name("DIR");
+    add_value(*command.app, "--scratch DIR", scratch, "folder of each node for its parts of A and B; with --scatter");
     command.app->add_flag("--keep-parts", keep_parts, "every rank keeps its part of C in a file of its own");
     command.app->footer(
         "--algorithm also knows grid (default), pegmm, mod-pegmm and caps.\n"
