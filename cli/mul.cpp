@@ -53,8 +53,7 @@ void suggest_tune_once(const Report& report, const Request& request) try {
     }
     std::fputs(
         "hint: run 'heptad tune' once (two minutes) to measure this machine; later plans fit it better (this hint "
-        "appears "
-        "once)\n",
+        "appears once)\n",
         stderr);
 } catch (const std::exception&) {  // the product is done: a hint is no reason to fail
 }

@@ -109,11 +109,10 @@ NonFiniteReport compare_non_finite(const FloatProduct& product, const ConstView&
                         mismatch.finite_row, mismatch.finite_col));
     }
     if (mismatch.unexpected_row >= 0 && !may_overflow) {
-        return conclude(
-            Verdict::failed, mismatch.unexpected_row, mismatch.unexpected_col,
-            fmt::format("C is wrong: its entry at row {}, column {} is NaN or infinite, but depends on small "
-                        "finite numbers only",
-                        mismatch.unexpected_row, mismatch.unexpected_col));
+        return conclude(Verdict::failed, mismatch.unexpected_row, mismatch.unexpected_col,
+                        fmt::format("C is wrong: its entry at row {}, column {} is NaN or infinite, but depends on "
+                                    "small finite numbers only",
+                                    mismatch.unexpected_row, mismatch.unexpected_col));
     }
 
     // Tell the kinds apart on some rows of each sort: overflows, rows of A, any rows (for columns of B), C0.
@@ -149,11 +148,10 @@ NonFiniteReport compare_non_finite(const FloatProduct& product, const ConstView&
                 continue;  // too large for the type, and infinite as it should be
             }
             if (may_overflow) {
-                return conclude(
-                    Verdict::not_verifiable, rows[r], j,
-                    fmt::format("the entry at row {}, column {} is {}, the exact value {}: sums may overflow {} on "
-                                "the way, so this cannot be judged; scale A or B down",
-                                rows[r], j, kind_name(got), kind_name(want), type_name(c.type)));
+                return conclude(Verdict::not_verifiable, rows[r], j,
+                                fmt::format("the entry at row {}, column {} is {}, the exact value {}: sums may "
+                                            "overflow {} on the way, so this cannot be judged; scale A or B down",
+                                            rows[r], j, kind_name(got), kind_name(want), type_name(c.type)));
             }
             return conclude(Verdict::failed, rows[r], j,
                             fmt::format("C is wrong: its entry at row {}, column {} is {} and should be {}", rows[r], j,

@@ -109,8 +109,7 @@ std::optional<nlohmann::json> read_root(const TuneFile& file) {
 [[noreturn]] void not_a_tune_file(const TuneFile& file, const char* why) {
     fail(ErrorCode::input,
          "{} names '{}', which is not a file of measurements ({}); correct the name or unset the variable, or remove "
-         "the "
-         "file and measure again with `heptad tune`",
+         "the file and measure again with `heptad tune`",
          file.variable, file.path, why);
 }
 

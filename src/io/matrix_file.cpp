@@ -163,9 +163,8 @@ void MatrixFile::require_unchanged() const {
 }
 
 InputChanged::InputChanged(const std::string& name)
-    : Error(ErrorCode::input,
-            fmt::format("'{}' was changed while it was multiplied, so that the result would be of neither version; "
-                        "start over without --resume when it rests",
-                        name)) {}
+    : Error(ErrorCode::input, fmt::format("'{}' was changed while it was multiplied, so that the result would be of "
+                                          "neither version; start over without --resume when it rests",
+                                          name)) {}
 
 }  // namespace heptad

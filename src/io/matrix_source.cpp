@@ -95,8 +95,7 @@ MatrixSource find_matrix(const MatrixName& name) {
     }
     fail_if(is_matrix_market_name(name.path), ErrorCode::input,
             "'{}' is a Matrix Market file, which products in memory read and no others; give more memory, or save it "
-            "as "
-            ".npy",
+            "as .npy",
             name.path);
     if (is_hdf5_name(name.path)) {
         return dataset_matrix(name);

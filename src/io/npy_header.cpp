@@ -84,9 +84,8 @@ public:
 private:
     [[noreturn]] void refuse(const std::string& why) const {
         fail(ErrorCode::input,
-             "the .npy header of '{}' is malformed at its byte {}: {}; save the array again with "
-             "numpy.save",
-             name_, at_, why);
+             "the .npy header of '{}' is malformed at its byte {}: {}; save the array again with numpy.save", name_,
+             at_, why);
     }
     void refuse_if(bool wrong, const char* why) const {
         if (wrong) {
@@ -137,8 +136,8 @@ private:
         skip_space();
         if (at_ < text_.size() && (text_[at_] == '[' || text_[at_] == '(')) {
             fail(ErrorCode::input,
-                 "'{}' holds a structured dtype ({}); a matrix has one number per element: save one "
-                 "field, as in numpy.save(path, a['field'])",
+                 "'{}' holds a structured dtype ({}); a matrix has one number per element: save one field, as in "
+                 "numpy.save(path, a['field'])",
                  name_, shown(text_.substr(at_)));
         }
         return string();
@@ -264,11 +263,10 @@ Type choose_type(const std::string& descr, const std::string& name, std::optiona
         }
         fail_if(!as, ErrorCode::input, "'{}' has dtype '{}', which is read only when the type is named; name {}{}",
                 name, descr, choices, descr == "|u1" ? ", and --columns if these are packed bits" : "");
-        fail(
-            ErrorCode::input,
-            "'{}' has dtype '{}', which can be read as {} but not as {}: only conversions that round nothing are made; "
-            "convert it with a.astype in numpy or name another type",
-            name, descr, choices, type_name(*as));
+        fail(ErrorCode::input,
+             "'{}' has dtype '{}', which can be read as {} but not as {}: only conversions that round nothing are "
+             "made; convert it with a.astype in numpy or name another type",
+             name, descr, choices, type_name(*as));
     }
     fail(ErrorCode::input, "'{}' has dtype '{}': {}", name, shown(descr), way_out(descr));
 }

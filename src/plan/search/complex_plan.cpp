@@ -140,8 +140,7 @@ void check_complex_plan(const ProductPlan& plan) {
     if (!is_complex(plan.type) || plan.complex == ComplexWay::none || is_on_device(plan)) {
         fail(ErrorCode::input,
              "a plan of c64 or c128 on the processor, and no other, says complex=three-products, one-product or "
-             "in-place; "
-             "this one is of {} on {} and says {}",
+             "in-place; this one is of {} on {} and says {}",
              type_name(plan.type), plan.backend, complex_way_name(plan.complex));
     }
     check_plan(real_plan(plan));

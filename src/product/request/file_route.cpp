@@ -102,8 +102,7 @@ std::optional<ProductPlan> take_given_plan(Request& request) {
     }
     const ProductPlan& plan = *request.plan;
     fail_if(!plan.disk, ErrorCode::usage,
-            "{} plans a product in memory, and this one goes from file to file; plan it with --files and this "
-            "--memory",
+            "{} plans a product in memory, and this one goes from file to file; plan it with --files and this --memory",
             request.plan_file);
     Options& options = request.options;
     if (plan.host) {
