@@ -34,24 +34,20 @@ namespace {
 constexpr std::size_t kChunkCache_bytes = std::size_t{16} << 20;
 
 Type element_type(const hdf5::Calls& h5, hdf5::Id stored, const std::string& name, std::optional<Type> as) {
-    struct Entry {
-        hdf5::Id native;
-        Type type;
-    };
-    const std::array<Entry, 4> known{
-        {{h5->f64, Type::f64}, {h5->f32, Type::f32}, {h5->i32, Type::i32}, {h5->i64, Type::i64}}};
-    for (const Entry& entry : known) {
-        if (h5->Tequal(stored, entry.native) > 0) {
-            const bool tf32 = entry.type == Type::f32 && as == Type::tf32;
-            if (as && *as != entry.type && !tf32) {
+    for (const Type type : {Type::f64, Type::f32, Type::i32, Type::i64, Type::c128, Type::c64}) {
+        if (h5->Tequal(stored, hdf5::stored_type(h5, type).get()) > 0) {
+            const bool tf32 = type == Type::f32 && as == Type::tf32;
+            if (as && *as != type && !tf32) {
                 fail(ErrorCode::input, "'{}' holds {}, which cannot be read as {}; convert it or leave --type out",
-                     name, type_name(entry.type), type_name(*as));
+                     name, type_name(type), type_name(*as));
             }
-            return as.value_or(entry.type);
+            return as.value_or(type);
         }
     }
     fail(ErrorCode::input,
-         "'{}' holds elements that are neither little-endian f64, f32, i32 nor i64; write the dataset as one of those",
+         "'{}' holds elements that are neither little-endian f64, f32, i32, i64 nor complex numbers of such floats; "
+         "write "
+         "the dataset as one of those",
          name);
 }
 

@@ -95,4 +95,19 @@ Calls::~Calls() {
     installed_->functions.Eset_auto2(kDefault, print_, print_to_);
 }
 
+Handle stored_type(const Calls& h5, Type type) {
+    const Type of_part = is_complex(type) ? part_type(type) : type;
+    const Id part = of_part == Type::f64   ? h5->f64
+                    : of_part == Type::i32 ? h5->i32
+                    : of_part == Type::i64 ? h5->i64
+                                           : h5->f32;
+    if (!is_complex(type)) {
+        return {h5->Tcopy(part), h5->Tclose};
+    }
+    Handle both(h5->Tcreate(kCompound, element_bytes(type)), h5->Tclose);
+    h5->Tinsert(both.get(), "r", 0, part);
+    h5->Tinsert(both.get(), "i", element_bytes(of_part), part);
+    return both;
+}
+
 }  // namespace heptad::hdf5

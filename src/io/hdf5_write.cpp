@@ -25,19 +25,6 @@ namespace {
 constexpr std::int64_t kHeadersBytes = 65536;                 // of groups and of the dataset, more than enough
 constexpr std::int64_t kChunkBytes = std::int64_t{16} << 20;  // between two looks at the cancel token
 
-hdf5::Id stored_type(const hdf5::Calls& h5, Type type) {
-    switch (type) {
-        case Type::f64:
-            return h5->f64;
-        case Type::i32:
-            return h5->i32;
-        case Type::i64:
-            return h5->i64;
-        default:
-            return h5->f32;
-    }
-}
-
 /// Nothing where there is no file.
 std::optional<std::int64_t> bytes_of(const std::string& path) {
     struct stat facts {};
@@ -87,8 +74,9 @@ std::int64_t make_room(const std::string& path, bool existing, const Hdf5Name& p
     h5->Pset_layout(creation.get(), hdf5::kContiguous);
     h5->Pset_alloc_time(creation.get(), hdf5::kAllocateEarly);
     h5->Pset_fill_time(creation.get(), hdf5::kFillNever);
-    const hdf5::Handle dataset(h5->Dcreate2(file.get(), parts.dataset.c_str(), stored_type(h5, matrix.type),
-                                            space.get(), groups.get(), creation.get(), hdf5::kDefault),
+    const hdf5::Handle type = hdf5::stored_type(h5, matrix.type);
+    const hdf5::Handle dataset(h5->Dcreate2(file.get(), parts.dataset.c_str(), type.get(), space.get(), groups.get(),
+                                            creation.get(), hdf5::kDefault),
                                h5->Dclose);
     const hdf5::Address offset = dataset.get() < 0 ? hdf5::kNowhere : h5->Dget_offset(dataset.get());
     const bool elements = matrix.rows > 0 && matrix.cols > 0;
@@ -116,8 +104,9 @@ void check_hdf5_writable(const std::string& name, Type type) {
     const Hdf5Name parts = split_hdf5_name(name);
     fail_if(parts.dataset.size() < 2, ErrorCode::input, "'{}' does not name a dataset; write it as {}:/path/of/dataset",
             name, parts.file);
-    fail_if(type != Type::f64 && type != Type::f32 && type != Type::tf32 && !is_integer(type), ErrorCode::input,
-            "'{}' would hold {}, but datasets are written of f64, f32, i32 and i64; name a .npy file", name,
+    fail_if(type != Type::f64 && type != Type::f32 && type != Type::tf32 && !is_integer(type) && !is_complex(type),
+            ErrorCode::input,
+            "'{}' would hold {}, but datasets are written of f64, f32, c64, c128, i32 and i64; name a .npy file", name,
             type_name(type));
     const hdf5::Calls installed(name);
     const AtomicFile probe(parts.file, 0);
