@@ -23,10 +23,8 @@ std::int64_t regular_file_bytes(const std::string& path) {
         const int why = errno;
         fail(ErrorCode::input, "'{}' cannot be opened: {}", path, system_error_text(why));
     }
-    if (!S_ISREG(facts.st_mode)) {
-        fail(ErrorCode::input, "'{}' is {}; give a matrix file", path,
-             S_ISDIR(facts.st_mode) ? "a folder" : "no regular file");
-    }
+    fail_if(!S_ISREG(facts.st_mode), ErrorCode::input, "'{}' is {}; give a matrix file", path,
+            S_ISDIR(facts.st_mode) ? "a folder" : "no regular file");
     return facts.st_size;
 }
 
@@ -53,11 +51,9 @@ MatrixSource raw_matrix(const std::string& path, const RawShape& raw, std::optio
 
 MatrixSource packed_matrix(const MatrixName& name) {
     const BitFileHeader header = read_bit_header(name.path, name.columns);
-    if (header.format != BitFormat::pbm && header.format != BitFormat::npy_packed) {
-        fail(ErrorCode::input,
-             "'{}' ({}) can be multiplied in memory only; give more memory, or a PBM file or a packed .npy (--columns)",
-             name.path, bit_format_name(header.format));
-    }
+    fail_if(header.format != BitFormat::pbm && header.format != BitFormat::npy_packed, ErrorCode::input,
+            "'{}' ({}) can be multiplied in memory only; give more memory, or a PBM file or a packed .npy (--columns)",
+            name.path, bit_format_name(header.format));
     FileLayout layout{header.rows, header.cols, 1, false, header.data_offset, 1};
     layout.packed = true;
     return {name.path, name.path, *name.bits, layout, header.data_offset + header.data_bytes};

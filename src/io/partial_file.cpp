@@ -80,18 +80,15 @@ PartialFile PartialFile::reopen(const OutputNames& names, const std::string& hea
     file.open_file(0);
     struct stat facts {};
     std::string start(header.size(), '\0');
-    if (::fstat(file.cached_.get(), &facts) != 0 || facts.st_size != layout.data_offset + layout.total_bytes()) {
-        fail(ErrorCode::input,
-             "'{}' has {} bytes where the result has {}, so that it cannot go on; start over without --resume",
-             names.partial(), facts.st_size, layout.data_offset + layout.total_bytes());
-    }
+    fail_if(::fstat(file.cached_.get(), &facts) != 0 || facts.st_size != layout.data_offset + layout.total_bytes(),
+            ErrorCode::input,
+            "'{}' has {} bytes where the result has {}, so that it cannot go on; start over without --resume",
+            names.partial(), facts.st_size, layout.data_offset + layout.total_bytes());
     read_exactly(read_from(file.cached_.get()), start.data(), static_cast<std::int64_t>(start.size()), 0,
                  names.partial());
-    if (start != header) {
-        fail(ErrorCode::input,
-             "'{}' does not begin like the result, so that it cannot go on; start over without --resume",
-             names.partial());
-    }
+    fail_if(start != header, ErrorCode::input,
+            "'{}' does not begin like the result, so that it cannot go on; start over without --resume",
+            names.partial());
     // Tiles are judged by what the disk holds: pages that it has not taken yet might still be lost.
     file.sync();
     ::posix_fadvise(file.cached_.get(), 0, 0, POSIX_FADV_DONTNEED);  // a wish; refusal costs only that certainty

@@ -50,10 +50,9 @@ Type packed_algebra_of_files(const std::string& reason, const Request& request) 
     fail_if(!multiplies_bits(device), ErrorCode::usage,
             "files of packed bits are multiplied on cpu or cuda, not on '{}'; leave --device out", device);
     fail_if(request.options.mode != "auto", ErrorCode::usage, "packed bits have no --mode; leave it out");
-    if (!has_plain_factors(request)) {
-        fail(ErrorCode::usage, "packed bits take --alpha 1 and --beta 0 or 1, not {} and {}",
-             factor_text(request.alpha), factor_text(request.beta));
-    }
+    fail_if(!has_plain_factors(request), ErrorCode::usage,
+            "packed bits take --alpha 1 and --beta 0 or 1, not {} and {}", factor_text(request.alpha),
+            factor_text(request.beta));
     return *request.type;
 }
 

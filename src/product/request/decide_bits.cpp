@@ -32,12 +32,10 @@ ProductPlan whole_plan(const Request& request, Type algebra, const BitFacts& fac
                                                                     workspace_limit_after(facts.operand_bytes, request))
                                                  : given_plan(request, algebra, facts.size);
     const std::int64_t left = workspace_after(facts.operand_bytes, request);
-    if (plan.workspace_bytes > left) {
-        fail(ErrorCode::resource,
-             "the packed copies and sums take {} ({} bytes), but {} are left beside the matrices; use fewer --threads, "
-             "fewer --levels or a larger --memory",
-             format_bytes(plan.workspace_bytes), plan.workspace_bytes, format_bytes(left));
-    }
+    fail_if(plan.workspace_bytes > left, ErrorCode::resource,
+            "the packed copies and sums take {} ({} bytes), but {} are left beside the matrices; use fewer --threads, "
+            "fewer --levels or a larger --memory",
+            format_bytes(plan.workspace_bytes), plan.workspace_bytes, format_bytes(left));
     return plan;
 }
 

@@ -57,10 +57,9 @@ void require_fitting_plan(const ProductPlan& given, const Request& request, Type
             given.m, given.k, given.n, type_name(given.type), size.m, size.k, size.n, type_name(type));
     fail_if(given.overwrite_inputs && request.verify, ErrorCode::input,
             "{} plans a product that overwrites A and B, and --verify needs them; leave one out", request.plan_file);
-    if (request.beta != 0.0 && !given.accumulate) {
-        fail(ErrorCode::input, "{} plans a product that is not added to a matrix; plan it with --beta {}",
-             request.plan_file, factor_text(request.beta));
-    }
+    fail_if(request.beta != 0.0 && !given.accumulate, ErrorCode::input,
+            "{} plans a product that is not added to a matrix; plan it with --beta {}", request.plan_file,
+            factor_text(request.beta));
 }
 
 HostDecision given_over_devices(const ProductPlan& given, const Request& request, std::int64_t operand_bytes) {

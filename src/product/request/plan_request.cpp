@@ -98,10 +98,9 @@ RequestPlan plan_bits_for_device(const Request& request, Type algebra, const Pro
         there ? found.devices[static_cast<std::size_t>(device)].free_bytes : kMemoryOfH200);
     RequestPlan plan{algebra, size,         bit_device_operand_bytes(size, request), {}, request.options,
                      device,  request.count};
-    if (plan.operand_bytes >= memory) {
-        fail(ErrorCode::resource, "the matrices take {} ({} bytes) on the device, of {} ({} bytes)",
-             format_bytes(plan.operand_bytes), plan.operand_bytes, format_bytes(memory), memory);
-    }
+    fail_if(plan.operand_bytes >= memory, ErrorCode::resource,
+            "the matrices take {} ({} bytes) on the device, of {} ({} bytes)", format_bytes(plan.operand_bytes),
+            plan.operand_bytes, format_bytes(memory), memory);
     plan.decided = plan_bits_on_device(request, algebra, size, memory - plan.operand_bytes);
     plan.machine = there ? found.devices[static_cast<std::size_t>(device)].name : "NVIDIA H200 (assumed)";
     return plan;

@@ -34,10 +34,9 @@ std::string factor_text(const Factor& factor) {
 }
 
 void require_factors_of(Type type, const Request& request) {
-    if ((request.alpha.imag() != 0 || request.beta.imag() != 0) && !is_complex(type)) {
-        fail(ErrorCode::usage, "--alpha {} and --beta {} are for matrices of c64 and c128, and these hold {}",
-             factor_text(request.alpha), factor_text(request.beta), type_name(type));
-    }
+    fail_if((request.alpha.imag() != 0 || request.beta.imag() != 0) && !is_complex(type), ErrorCode::usage,
+            "--alpha {} and --beta {} are for matrices of c64 and c128, and these hold {}", factor_text(request.alpha),
+            factor_text(request.beta), type_name(type));
 }
 
 }  // namespace heptad
