@@ -7,7 +7,7 @@
 #include "base/error.hpp"
 #include "base/matrix.hpp"
 #include "base/quantity_text.hpp"
-#include "base/thread_pool.hpp"
+#include "base/types.hpp"
 #include "bench/suites/bench_contest.hpp"
 #include "bench/suites/bench_machine.hpp"
 #include "bench/suites/bench_product.hpp"
@@ -145,7 +145,9 @@ BenchRecord run_line(const BlasLine& line, const Libraries& libraries, int round
             mirror<T>(c);
         }
         const ConstView right = line.is_syrk ? transposed(ConstView(a.view())) : ConstView(b.view());
-        errors[i] = measure_error(a.view(), right, c.view(), {.cancel = interrupt_token()}).normalised;
+        ErrorOptions measure;
+        measure.cancel = interrupt_token();
+        errors[i] = measure_error(a.view(), right, c.view(), measure).normalised;
     };
     ContestRules rules;
     const double operations = operation_count(line.size, line.type);
