@@ -4,18 +4,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/names.hpp"
+
 namespace heptad::cli {
 namespace {
 
 const char* verdict_name(Verdict verdict) {
-    switch (verdict) {
-        case Verdict::passed:
-            return "passed";
-        case Verdict::failed:
-            return "failed";
-        default:
-            return "not verifiable";
-    }
+    static constexpr Names<Verdict, 3> names{{"passed", "failed", "not verifiable"}};
+    return names.of(verdict);
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ Command add_closure(CLI::App& root, const std::string& /*typed*/) {
     command->add_option("-o,--output", closure->output, "result: .pbm, .png or .npy")->required()->type_name("R");
     command->add_option("--threads", *threads, "threads to use (default: HEPTAD_THREADS, OMP_NUM_THREADS or all cores)")
         ->type_name("N");
-    command->add_option("--device", closure->device, "cpu (default), cuda or cuda:N")->type_name("D");
+    add_value(*command, "--device D", closure->device, "cpu (default), cuda or cuda:N");
     add_columns_option(*command, *columns);
     add_json_flag(*command, closure->json);
     command->footer(

@@ -2,24 +2,19 @@
 
 #include <CLI/CLI.hpp>
 
+#include "option_words.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {
 
 void add_cluster_options(CLI::App& command, ClusterWords& words) {
-    command
-        .add_option("--network", words.network,
-                    "rate of each node's link, each way: bits per second as in 10G, or bytes as in 1.2GB (default 10G)")
-        ->type_name("RATE");
-    command.add_option("--grid", words.grid, "algorithm grid: ranks in m, k and n (default: the fastest)")
-        ->type_name("PMxPKxPN");
-    command
-        .add_option("--block", words.block,
-                    "pegmm and mod-pegmm: blocks of A are XxY, of B YxZ (default: by the rule of Ryu and Kim)")
-        ->type_name("XxYxZ");
+    add_value(command, "--network RATE", words.network,
+              "rate of each node's link, each way: bits per second as in 10G, or bytes as in 1.2GB (default 10G)");
+    add_value(command, "--grid PMxPKxPN", words.grid, "algorithm grid: ranks in m, k and n (default: the fastest)");
+    add_value(command, "--block XxYxZ", words.block,
+              "pegmm and mod-pegmm: blocks of A are XxY, of B YxZ (default: by the rule of Ryu and Kim)");
     command.add_flag("--scatter", words.scatter, "only the root has the files, and sends each rank its parts");
-    command.add_option("--broadcast", words.broadcast, "pegmm with --scatter: pipelined (default) or linear")
-        ->type_name("WORD");
+    add_value(command, "--broadcast WORD", words.broadcast, "pegmm with --scatter: pipelined (default) or linear");
 }
 
 bool any_given(const ClusterWords& words) {

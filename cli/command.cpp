@@ -21,7 +21,7 @@ std::vector<CommandEntry> sorted_entries() {
     for (const RegisterCommand* each = RegisterCommand::first; each != nullptr; each = each->next) {
         entries.push_back(each->entry);
     }
-    std::sort(entries.begin(), entries.end(), [](const CommandEntry& x, const CommandEntry& y) {
+    std::ranges::sort(entries, [](const CommandEntry& x, const CommandEntry& y) {
         return std::tie(x.parent, x.order) < std::tie(y.parent, y.order);
     });
     return entries;
@@ -77,7 +77,7 @@ Action parse_command_line(const std::vector<std::string>& given) {
 
     require_words(given);
     std::vector<std::string> words = with_usual_command(given, commands);
-    std::reverse(words.begin(), words.end());  // the order this form of parse() wants
+    std::ranges::reverse(words);  // the order this form of parse() wants
     try {
         root.parse(words);
     } catch (const CLI::CallForVersion& call) {

@@ -50,9 +50,7 @@ void run(const GenArguments& arguments) {
     }
     const std::int64_t bytes = as_bits ? bit_bytes(gen.rows, gen.cols) : matrix_bytes(gen.type, gen.rows, gen.cols);
     workspace_after(bytes, {});
-    GenerateOptions options;
-    options.low = gen.low;
-    options.high = gen.high;
+    GenerateOptions options{.low = gen.low, .high = gen.high};
     if (gen.density) {
         options.density = *gen.density;
         options.average_degree = *gen.density * static_cast<double>(std::max<std::int64_t>(gen.cols - 1, 0));
@@ -95,12 +93,11 @@ Command add_gen(CLI::App& root, const std::string& /*typed*/) {
         ->required()
         ->type_name("");
     command->add_option("--shape", words->shape, "rows and columns")->required()->type_name("MxN");
-    command->add_option("--type", words->type, "element type (default f32; gf2 for bits, bool for graph)")
-        ->type_name("T");
-    command->add_option("--seed", words->seed, "same seed, same matrix (default 1)")->type_name("S");
-    command->add_option("--low", words->low, "smallest entry of integer (default -8)")->type_name("L");
-    command->add_option("--high", words->high, "largest entry of integer (default 8)")->type_name("H");
-    command->add_option("--density", words->density, "share of ones of bits and graph, 0 to 1")->type_name("D");
+    add_value(*command, "--type T", words->type, "element type (default f32; gf2 for bits, bool for graph)");
+    add_value(*command, "--seed S", words->seed, "same seed, same matrix (default 1)");
+    add_value(*command, "--low L", words->low, "smallest entry of integer (default -8)");
+    add_value(*command, "--high H", words->high, "largest entry of integer (default 8)");
+    add_value(*command, "--density D", words->density, "share of ones of bits and graph, 0 to 1");
     command->add_flag("--packed", words->packed,
                       "bit matrices: a .npy of eight bits per byte, as numpy.packbits has it");
     command->add_option("-o,--output", words->output, "file to write: .npy, file.h5:/dataset, or .pbm .png of bits")

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/thread_pool.hpp"
 #include "command.hpp"
 #include "io/bit_file.hpp"
@@ -301,13 +301,11 @@ void run(const InfoArguments& arguments) {
 
 /// Options that the file leaves no room for are refused, not ignored.
 void require_info_options(const InfoArguments& info) {
-    if (info.file.empty() && (info.type || info.columns)) {
-        fail(ErrorCode::usage, "--type and --columns describe a matrix file; name one, or leave them out");
-    }
+    fail_if(info.file.empty() && (info.type || info.columns), ErrorCode::usage,
+            "--type and --columns describe a matrix file; name one, or leave them out");
     const bool bits = is_bit_file_name(info.file) || info.columns;
-    if (info.columns && (is_bit_file_name(info.file) || is_matrix_market_name(info.file))) {
-        fail(ErrorCode::usage, "{} states its own columns; --columns is for .npy files of packed bits", info.file);
-    }
+    fail_if(info.columns && (is_bit_file_name(info.file) || is_matrix_market_name(info.file)), ErrorCode::usage,
+            "{} states its own columns; --columns is for .npy files of packed bits", info.file);
     if (bits && info.type && *info.type != Type::gf2 && *info.type != Type::boolean) {
         fail(ErrorCode::usage, "{} holds bits, not {}; leave --type out", info.file, type_name(*info.type));
     }

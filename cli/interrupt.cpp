@@ -3,7 +3,7 @@
 #include <unistd.h>
 #include <csignal>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 
 namespace heptad::cli {
 namespace {
@@ -36,9 +36,7 @@ const CancelToken& interrupt_token() {
 }
 
 void stop_if_interrupted() {
-    if (interrupt_token().cancelled()) {
-        fail(ErrorCode::cancelled, "interrupted; no output was written");
-    }
+    fail_if(interrupt_token().cancelled(), ErrorCode::cancelled, "interrupted; no output was written");
 }
 
 }  // namespace heptad::cli

@@ -1,5 +1,7 @@
 // heptad: parses the command line, runs one command, and turns what it throws into one sentence and an exit code:
 // 0 done; 2 wrong usage; 3 bad input; 4 a resource ran out; 5 verification failed; 130 interrupted; 1 internal error.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string_view>
 
@@ -8,10 +10,27 @@
 #include "interrupt.hpp"
 #include "output.hpp"
 #include "process.hpp"
-#include "welcome.hpp"
 
 namespace heptad::cli {
 namespace {
+
+/// Printed where there are no words.
+std::string welcome_text() {
+    // Those of bench/ are there where they were linked.
+    const bool compares = holds_commands("bench");
+    return fmt::format(
+        "Heptad {} multiplies matrices with fewer multiplications.\n\n"
+        "  heptad mul A.npy B.npy -o C.npy                multiply two files; add --verify to have C checked\n"
+        "  heptad gen uniform --shape 4096x4096 -o A.npy  make a matrix to play with\n"
+        "{}"
+        "  heptad plan 8192 8192 8192                     what a product would take, and how exact it would be\n"
+        "  heptad tune                                    measure this machine once, in two minutes: plans get "
+        "better\n\n"
+        "'heptad --help' lists all commands, 'heptad mul --help' the options of one of them.\n",
+        version(),
+        compares ? "  heptad demo                                    a product of every kind, in under a minute\n"
+                 : "");
+}
 
 void run_words(char** first, char** last) try {
     interrupt_token();

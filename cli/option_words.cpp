@@ -45,15 +45,18 @@ void require_words(const std::vector<std::string>& words) {
     }
 }
 
+void add_value(CLI::App& command, const std::string& name, std::string& word, const std::string& help) {
+    const auto blank = name.find(' ');
+    command.add_option(name.substr(0, blank), word, help)->type_name(name.substr(blank + 1));
+}
+
 int thread_count(const std::string& word) {
     return word.empty() ? 0 : static_cast<int>(parse_integer("--threads", word, 1, kMostThreads));
 }
 
 void add_columns_option(CLI::App& command, std::string& columns) {
-    command
-        .add_option("--columns", columns,
-                    "bit matrices: .npy files are packed (numpy.packbits) and have this many columns")
-        ->type_name("N");
+    add_value(command, "--columns N", columns,
+              "bit matrices: .npy files are packed (numpy.packbits) and have this many columns");
 }
 
 std::optional<std::int64_t> column_count(const std::string& word) {

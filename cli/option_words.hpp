@@ -8,7 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "options.hpp"
+#include <heptad/heptad.hpp>
+
+#include "product/request/cluster_outlook.hpp"
+#include "product/request/report.hpp"
 
 namespace CLI {
 class App;
@@ -21,10 +24,29 @@ constexpr std::int64_t kLargestSize = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kMostThreads = 4096;
 constexpr std::int64_t kMostProductLevels = 16;
 
+// What was asked of a product, as values that were checked.
+
+struct MulArguments {
+    Request request;
+    bool json = false;
+};
+
+struct PlanArguments {
+    ProblemSize size;
+    Request request;
+    std::optional<ClusterQuestion> cluster;  // empty: one machine
+    bool files = false;                      // from file to file
+    std::optional<double> disk_bytes_per_s;  // empty: measured
+    bool json = false;
+};
+
 /// The parser's complaint as one sentence that says where to look.
 std::string usage_sentence(const CLI::App& root, const CLI::ParseError& error);
 /// Empty words come from shell variables that are not set: they are told, not passed over. Throws Error(usage).
 void require_words(const std::vector<std::string>& words);
+
+/// An option and what its value is called: "--memory SIZE".
+void add_value(CLI::App& command, const std::string& name, std::string& word, const std::string& help);
 
 /// 0 where nothing was typed.
 int thread_count(const std::string& word);

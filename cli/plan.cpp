@@ -3,7 +3,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "cluster_words.hpp"
 #include "command.hpp"
 #include "output.hpp"
@@ -33,7 +33,7 @@ void add_machine_options(CLI::App& command, MachineWords& words) {
     for (const auto* each = RegisterMachine::first; each != nullptr; each = each->next) {
         text += fmt::format(", or {}: {}", each->entry.name, each->entry.does);
     }
-    command.add_option("--machine", words.machine, text)->type_name("NAME");
+    add_value(command, "--machine NAME", words.machine, text);
     for (const auto* each = RegisterMachine::first; each != nullptr; each = each->next) {
         words.known.push_back({each->entry.name, each->entry.add(command)});
     }
@@ -62,38 +62,27 @@ struct NodeWords {
 };
 
 void add_node_options(CLI::App& command, NodeWords& words) {
-    command.add_option("--nodes", words.nodes, "plan for a cluster of this many nodes (docs/cluster.md)")
-        ->type_name("P");
-    command
-        .add_option(
-            "--disk", words.disk,
-            "cluster: bytes per second of each node's disk (default 2G); --files: of this one (default: measured)")
-        ->type_name("RATE");
-    command
-        .add_option("--compute", words.compute,
-                    "cluster: operations per second of each node (default: what this machine would do)")
-        ->type_name("RATE");
+    add_value(command, "--nodes P", words.nodes, "plan for a cluster of this many nodes (docs/cluster.md)");
+    add_value(command, "--disk RATE", words.disk,
+              "cluster: bytes per second of each node's disk (default 2G); --files: of this one (default: measured)");
+    add_value(command, "--compute RATE", words.compute,
+              "cluster: operations per second of each node (default: what this machine would do)");
     add_cluster_options(command, words.cluster);
 }
 
 std::optional<ClusterQuestion> cluster_arguments(const ProductWords& product, const MachineWords& machine,
                                                  const NodeWords& words) {
     if (words.nodes.empty()) {
-        if (!words.disk.empty() || !words.compute.empty() || any_given(words.cluster) ||
-            is_cluster_algorithm(product.algorithm)) {
-            fail(
+        fail_if(!words.disk.empty() || !words.compute.empty() || any_given(words.cluster) ||
+                    is_cluster_algorithm(product.algorithm),
                 ErrorCode::usage,
                 "--network, --disk, --compute, --grid, --block, --scatter, --broadcast and the algorithms grid, pegmm, "
                 "mod-pegmm and caps are for clusters; give --nodes P too (or --files, which takes --disk)");
-        }
         return std::nullopt;
     }
-    if (!machine.machine.empty()) {
-        fail(ErrorCode::usage, "--machine and --nodes exclude each other; leave one out");
-    }
-    if (!product.raw_a.empty() || !product.raw_b.empty() || !product.columns.empty() || !product.overlap.empty()) {
-        fail(ErrorCode::usage, "heptad-mpi has no --raw-a, --raw-b, --columns and --overlap; leave them out");
-    }
+    fail_if(!machine.machine.empty(), ErrorCode::usage, "--machine and --nodes exclude each other; leave one out");
+    fail_if(!product.raw_a.empty() || !product.raw_b.empty() || !product.columns.empty() || !product.overlap.empty(),
+            ErrorCode::usage, "heptad-mpi has no --raw-a, --raw-b, --columns and --overlap; leave them out");
     ClusterQuestion arguments;
     arguments.nodes = parse_integer("--nodes", words.nodes, 1, kMostNodes);
     arguments.request = cluster_request(words.cluster, product.algorithm);
@@ -198,9 +187,8 @@ Command add_plan(CLI::App& root, const std::string& /*typed*/) {
                 plan.cluster = cluster_arguments(*words, *machine, *nodes);
                 plan.request = request_of(*words);
                 plan.json = words->json;
-                if (words->beta.empty() && !words->add.empty()) {
-                    fail(ErrorCode::usage, "--add takes --beta too: the factor of what is added");
-                }
+                fail_if(words->beta.empty() && !words->plain.add.empty(), ErrorCode::usage,
+                        "--add takes --beta too: the factor of what is added");
                 if (plan.cluster) {
                     plan.request.options.algorithm = node_algorithm(words->algorithm);
                     plan.cluster->request.memory_bytes =

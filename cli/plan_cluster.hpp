@@ -1,7 +1,7 @@
 // heptad plan --nodes P: what a product on a cluster would take; see docs/cluster.md.
 #pragma once
 
-#include "options.hpp"
+#include "option_words.hpp"
 
 namespace heptad::cli {
 

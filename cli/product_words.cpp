@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <array>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {
@@ -37,9 +37,8 @@ std::optional<RawShape> raw_shape(const std::string& option, const std::string& 
         return std::nullopt;
     }
     const auto colon = word.find(':');
-    if (colon == std::string::npos) {
-        fail(ErrorCode::usage, "{} takes a type and a shape such as f32:4096x1024, not '{}'", option, word);
-    }
+    fail_if(colon == std::string::npos, ErrorCode::usage, "{} takes a type and a shape such as f32:4096x1024, not '{}'",
+            option, word);
     const std::vector<std::int64_t> shape = parse_shape(option, word.substr(colon + 1), 2);
     return RawShape{raw_type(word.substr(0, colon)), shape[0], shape[1]};
 }
@@ -53,62 +52,52 @@ std::optional<bool> overlap_of(const ProductWords& words) {
 }  // namespace
 
 void add_plan_options(CLI::App& command, ProductWords& words) {
-    command
-        .add_option("--type", words.type,
-                    "element type: f64 f32 tf32 bf16 f16 c64 c128 i32 i64 gf2 bool; f64 widens f32, f16 and i32, f32 "
-                    "f16, and i64 i32")
-        ->type_name("T");
-    command
-        .add_option("--device", words.device,
-                    "auto, cpu, reference, cuda or cuda:N; several: cuda:0,1 or cpu:N (cores)")
-        ->type_name("D");
-    command
-        .add_option("--algorithm", words.algorithm,
-                    "auto, a name that 'heptad algorithms' lists, or a file such as mine.alg")
-        ->type_name("NAME");
-    command.add_option("--levels", words.levels, "auto, or how many levels to nest")->type_name("N");
-    command.add_option("--accuracy", words.accuracy, kAccuracyHelp)->type_name("WORD");
-    command.add_option("--leaf", words.leaf, "auto, or a library of 'heptad info'")->type_name("NAME");
-    command.add_option("--mode", words.mode, "auto, serial (little memory), parallel or fused (no memory, on cuda)")
-        ->type_name("MODE");
-    command
-        .add_option("--threads", words.threads,
-                    "threads to use (default: HEPTAD_THREADS, OMP_NUM_THREADS or all cores)")
-        ->type_name("N");
-    command
-        .add_option("--memory", words.memory,
-                    "most memory, e.g. 8G; matrices that do not fit are multiplied from file to file")
-        ->type_name("SIZE");
+    add_value(command, "--type T", words.type,
+              "element type: f64 f32 tf32 bf16 f16 c64 c128 i32 i64 gf2 bool; f64 widens f32, f16 and i32, f32 "
+              "f16, and i64 i32");
+    add_value(command, "--device D", words.device,
+              "auto, cpu, reference, cuda or cuda:N; several: cuda:0,1 or cpu:N (cores)");
+    add_value(command, "--algorithm NAME", words.algorithm,
+              "auto, a name that 'heptad algorithms' lists, or a file such as mine.alg");
+    add_value(command, "--levels N", words.levels, "auto, or how many levels to nest");
+    add_value(command, "--accuracy WORD", words.accuracy, kAccuracyHelp);
+    add_value(command, "--leaf NAME", words.leaf, "auto, or a library of 'heptad info'");
+    add_value(command, "--mode MODE", words.mode,
+              "auto, serial (little memory), parallel or fused (no memory, on cuda)");
+    add_value(command, "--threads N", words.threads,
+              "threads to use (default: HEPTAD_THREADS, OMP_NUM_THREADS or all cores)");
+    add_value(command, "--memory SIZE", words.memory,
+              "most memory, e.g. 8G; matrices that do not fit are multiplied from file to file");
     add_host_options(command, words.host);
-    command.add_flag("--count", words.count, "bit matrices, on cuda: how many ones a row and a column share, as i32");
+    command.add_flag("--count", words.plain.count,
+                     "bit matrices, on cuda: how many ones a row and a column share, as i32");
 }
 
 void add_update_options(CLI::App& command, ProductWords& words) {
-    command.add_option("--alpha", words.alpha, "factor of the product (default 1); 1+2i of complex matrices")
-        ->type_name("X");
-    command.add_option("--beta", words.beta, "factor of the matrix given by --add")->type_name("Y");
-    command.add_option("--add", words.add, "matrix C0: the result is X*A*B + Y*C0")->type_name("C0");
-    command.add_flag("--transpose-a", words.transpose_a, "use the transpose of A");
-    command.add_flag("--transpose-b", words.transpose_b, "use the transpose of B");
-    command.add_flag("--conjugate-a", words.conjugate_a, "use the conjugate of A, transposed or not; complex matrices");
-    command.add_flag("--conjugate-b", words.conjugate_b, "use the conjugate of B");
+    add_value(command, "--alpha X", words.alpha, "factor of the product (default 1); 1+2i of complex matrices");
+    add_value(command, "--beta Y", words.beta, "factor of the matrix given by --add");
+    add_value(command, "--add C0", words.plain.add, "matrix C0: the result is X*A*B + Y*C0");
+    command.add_flag("--transpose-a", words.plain.transpose_a, "use the transpose of A");
+    command.add_flag("--transpose-b", words.plain.transpose_b, "use the transpose of B");
+    command.add_flag("--conjugate-a", words.plain.conjugate_a,
+                     "use the conjugate of A, transposed or not; complex matrices");
+    command.add_flag("--conjugate-b", words.plain.conjugate_b, "use the conjugate of B");
     add_columns_option(command, words.columns);
 }
 
 void add_run_options(CLI::App& command, ProductWords& words) {
-    command.add_flag("--verify", words.verify, "check the result before it is written");
-    command.add_option("--raw-a", words.raw_a, "A has no header: its type and shape, e.g. f32:4096x1024")
-        ->type_name("T:MxN");
-    command.add_option("--raw-b", words.raw_b, "B has no header")->type_name("T:MxN");
-    command.add_flag("--resume", words.resume, "from file to file: continue a run that was interrupted");
-    command.add_option("--overlap", words.overlap, "from file to file: on (default), or off: one stage after another")
-        ->type_name("on|off");
-    command.add_option("--trace", words.trace, "from file to file: write a timeline for chrome://tracing")
-        ->type_name("FILE");
+    command.add_flag("--verify", words.plain.verify, "check the result before it is written");
+    add_value(command, "--raw-a T:MxN", words.raw_a, "A has no header: its type and shape, e.g. f32:4096x1024");
+    add_value(command, "--raw-b T:MxN", words.raw_b, "B has no header");
+    command.add_flag("--resume", words.plain.resume, "from file to file: continue a run that was interrupted");
+    add_value(command, "--overlap on|off", words.overlap,
+              "from file to file: on (default), or off: one stage after another");
+    add_value(command, "--trace FILE", words.plain.trace_file,
+              "from file to file: write a timeline for chrome://tracing");
 }
 
 Request request_of(const ProductWords& words) {
-    Request request;
+    Request request = words.plain;
     if (!words.type.empty()) {
         request.type = type_from_name(words.type);
     }
@@ -143,28 +132,14 @@ Request request_of(const ProductWords& words) {
     if (!words.beta.empty()) {
         request.beta = parse_factor("--beta", words.beta);
     }
-    request.add = words.add;
     request.columns = column_count(words.columns);
-    request.transpose_a = words.transpose_a;
-    request.transpose_b = words.transpose_b;
-    request.conjugate_a = words.conjugate_a;
-    request.conjugate_b = words.conjugate_b;
-    request.count = words.count;
-    request.a = words.a;
-    request.b = words.b;
-    request.output = words.output;
-    request.plan_file = words.plan_file;
-    request.verify = words.verify;
-    request.resume = words.resume;
     request.overlap = overlap_of(words);
-    request.trace_file = words.trace;
     return request;
 }
 
 void require_beta_with_add(const ProductWords& words) {
-    if (words.beta.empty() != words.add.empty()) {
-        fail(ErrorCode::usage, "--beta and --add belong together; give both or neither");
-    }
+    fail_if(words.beta.empty() != words.plain.add.empty(), ErrorCode::usage,
+            "--beta and --add belong together; give both or neither");
 }
 
 }  // namespace heptad::cli

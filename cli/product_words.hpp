@@ -1,7 +1,6 @@
 // The options of a product as typed, and what they mean.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "option_words.hpp"
@@ -15,14 +14,14 @@ inline constexpr const char* kAccuracyHelp =
 
 /// Options of a product as typed.
 struct ProductWords {
-    std::string type, device, algorithm, levels, accuracy, leaf, mode, threads, memory, alpha, beta, add, columns;
-    std::string a, b, output, plan_file, raw_a, raw_b, overlap, trace;
+    std::string type, device, algorithm, levels, accuracy, leaf, mode, threads, memory, alpha, beta, columns, raw_a,
+        raw_b, overlap;
     HostWords host;
-    bool transpose_a = false, transpose_b = false, conjugate_a = false, conjugate_b = false, count = false,
-         json = false, verify = false, resume = false;
+    bool json = false;
+    Request plain;  ///< names and flags, which need no parsing
 
     /// What only a product from file to file has.
-    bool by_files() const { return resume || !overlap.empty() || !trace.empty(); }
+    bool by_files() const { return plain.resume || !overlap.empty() || !plain.trace_file.empty(); }
 };
 
 /// How the product is made: type, device, algorithm, levels, accuracy, memory ...

@@ -1,12 +1,11 @@
 #include "text.hpp"
 
-#include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>
 #include <system_error>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 
 namespace heptad::cli {
 namespace {
@@ -49,9 +48,8 @@ std::int64_t parse_integer(const std::string& option, const std::string& word, s
     const auto [stop, status] = std::from_chars(word.data(), end, value);
     const bool complete = status == std::errc() && stop == end;
     if (!complete || value < low || value > high) {
-        if (high == std::numeric_limits<std::int64_t>::max()) {
-            fail(ErrorCode::usage, "{} takes an integer of at least {}, not '{}'", option, low, word);
-        }
+        fail_if(high == std::numeric_limits<std::int64_t>::max(), ErrorCode::usage,
+                "{} takes an integer of at least {}, not '{}'", option, low, word);
         fail(ErrorCode::usage, "{} takes an integer from {} to {}, not '{}'", option, low, high, word);
     }
     return value;
@@ -61,9 +59,8 @@ double parse_real(const std::string& option, const std::string& word) {
     double value = 0;
     const char* end = word.data() + word.size();
     const auto [stop, status] = std::from_chars(word.data(), end, value);
-    if (status != std::errc() || stop != end || !std::isfinite(value)) {
-        fail(ErrorCode::usage, "{} takes a finite number such as 1.5, not '{}'", option, word);
-    }
+    fail_if(status != std::errc() || stop != end || !std::isfinite(value), ErrorCode::usage,
+            "{} takes a finite number such as 1.5, not '{}'", option, word);
     return value;
 }
 
@@ -95,9 +92,7 @@ std::int64_t parse_bytes(const std::string& option, const std::string& word) {
     constexpr double kLargest = 9.0e18;
     const bool meant = status == std::errc() && value >= 0 && (bytes > 0 || value == 0) && bytes < kLargest &&
                        unit_bytes(std::string(stop, end)) > 0;
-    if (!meant) {
-        fail(ErrorCode::usage, "{} takes a size such as 8G, 512M or 1.5GiB, not '{}'", option, word);
-    }
+    fail_if(!meant, ErrorCode::usage, "{} takes a size such as 8G, 512M or 1.5GiB, not '{}'", option, word);
     return static_cast<std::int64_t>(bytes);
 }
 
@@ -106,30 +101,27 @@ double parse_rate(const std::string& option, const std::string& word, RateUnit u
     const char* end = word.data() + word.size();
     const auto [stop, status] = std::from_chars(word.data(), end, value, std::chars_format::fixed);
     const double rate = status == std::errc() ? value * rate_unit_bytes(std::string(stop, end), unit) : 0;
-    if (!(rate > 0) || !std::isfinite(rate)) {
-        fail(ErrorCode::usage, "{} takes a rate per second such as {}, not '{}'", option,
-             unit == RateUnit::bits    ? "10G (bits), 25Gbit or 1.2GB"
-             : unit == RateUnit::bytes ? "2G (bytes), 800MB or 3Gbit"
-                                       : "500G or 20T (operations)",
-             word);
-    }
+    fail_if(!(rate > 0) || !std::isfinite(rate), ErrorCode::usage, "{} takes a rate per second such as {}, not '{}'",
+            option,
+            unit == RateUnit::bits    ? "10G (bits), 25Gbit or 1.2GB"
+            : unit == RateUnit::bytes ? "2G (bytes), 800MB or 3Gbit"
+                                      : "500G or 20T (operations)",
+            word);
     return rate;
 }
 
 std::vector<std::int64_t> parse_shape(const std::string& option, const std::string& word, std::size_t dimensions) {
     const std::vector<std::string> parts = split(word, 'x');
     const char* example = dimensions == 2 ? "1024x512" : "1024x512x2048";
-    if (parts.size() != dimensions) {
-        fail(ErrorCode::usage, "{} takes {} sizes such as {}, not '{}'", option, dimensions, example, word);
-    }
+    fail_if(parts.size() != dimensions, ErrorCode::usage, "{} takes {} sizes such as {}, not '{}'", option, dimensions,
+            example, word);
     std::vector<std::int64_t> shape;
     for (const std::string& part : parts) {
         std::int64_t size = 0;
         const char* end = part.data() + part.size();
         const auto [stop, status] = std::from_chars(part.data(), end, size);
-        if (status != std::errc() || stop != end || size < 0) {
-            fail(ErrorCode::usage, "{} takes {} sizes such as {}, not '{}'", option, dimensions, example, word);
-        }
+        fail_if(status != std::errc() || stop != end || size < 0, ErrorCode::usage,
+                "{} takes {} sizes such as {}, not '{}'", option, dimensions, example, word);
         shape.push_back(size);
     }
     return shape;

@@ -1,21 +1,18 @@
 // heptad bench blas: the entries of libheptad_blas.so beside those of the OpenBLAS that they pass calls on to, in turns
 // and in one process: gemm of all four types over squares from 1 up and over thin shapes, and A A^T (syrk).
-#include <dlfcn.h>
-
 #include <CLI/CLI.hpp>
 #include <complex>
 #include <filesystem>
-#include <type_traits>
 
-#include "base/complex_as_real.hpp"
 #include "base/error.hpp"
 #include "base/matrix.hpp"
 #include "base/quantity_text.hpp"
-#include "base/thread_pool.hpp"
+#include "base/types.hpp"
 #include "bench/suites/bench_contest.hpp"
 #include "bench/suites/bench_machine.hpp"
 #include "bench/suites/bench_product.hpp"
 #include "bench/suites/bench_words.hpp"
+#include "bench/suites/cblas_entries.hpp"
 #include "bench/suites/measured_error.hpp"
 #include "bench/suites/poison.hpp"
 #include "bench/suites/result_files.hpp"
@@ -39,23 +36,6 @@ struct BenchBlasArguments {
 
 constexpr int kBlasRowMajor = 101, kAsIs = 111, kUpper = 121;
 
-/// CBLAS takes real factors by value and complex ones by address.
-template <class T>
-using Factor = std::conditional_t<is_complex(TypeOf<T>::value), const T*, T>;
-template <class T>
-using Gemm = void (*)(int, int, int, int, int, int, Factor<T>, const T*, int, const T*, int, Factor<T>, T*, int);
-template <class T>
-using Syrk = void (*)(int, int, int, int, int, Factor<T>, const T*, int, Factor<T>, T*, int);
-
-template <class T>
-Factor<T> factor(const T& value) {
-    if constexpr (is_complex(TypeOf<T>::value)) {
-        return &value;
-    } else {
-        return value;
-    }
-}
-
 /// The two sides of the contest.
 struct Libraries {
     void* drop_in = nullptr;
@@ -66,7 +46,7 @@ struct Libraries {
         if (openblas == nullptr) {
             fail(ErrorCode::resource, "there is no OpenBLAS to compare with; install libopenblas0-pthread");
         }
-        blas = dlopen(openblas->path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+        blas = loaded_library(openblas->path);
         // Beside the program in a build folder, in ../lib of an installed one.
         const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
         for (const std::string& place :
@@ -119,11 +99,8 @@ std::vector<BlasLine> blas_lines_of(const BenchBlasArguments& bench) {
 template <class T>
 Contestant contestant(const char* name, void* library, const BlasLine& line, const Matrix& a, const Matrix& b,
                       Matrix& c) {
-    const char* const letter = line.type == Type::f32   ? "s"
-                               : line.type == Type::f64 ? "d"
-                               : line.type == Type::c64 ? "c"
-                                                        : "z";
-    void* const entry = dlsym(library, fmt::format("cblas_{}{}", letter, line.is_syrk ? "syrk" : "gemm").c_str());
+    const auto gemm = cblas_entry<CblasGemmEntry<T>>(library, line.type, "gemm");
+    const auto syrk = cblas_entry<CblasSyrkEntry<T>>(library, line.type, "syrk");
     const auto* const x = static_cast<const T*>(a.view().data);
     const auto* const y = static_cast<const T*>(b.view().data);
     auto* const z = static_cast<T*>(c.view().data);
@@ -133,26 +110,13 @@ Contestant contestant(const char* name, void* library, const BlasLine& line, con
                 const T one = 1, zero = 0;
                 for (std::int64_t call = 0; call < calls; ++call) {
                     if (is_syrk) {
-                        reinterpret_cast<Syrk<T>>(entry)(kBlasRowMajor, kUpper, kAsIs, n, k, factor(one), x, k,
-                                                         factor(zero), z, n);
+                        syrk(kBlasRowMajor, kUpper, kAsIs, n, k, cblas_factor(one), x, k, cblas_factor(zero), z, n);
                     } else {
-                        reinterpret_cast<Gemm<T>>(entry)(kBlasRowMajor, kAsIs, kAsIs, m, n, k, factor(one), x, k, y, n,
-                                                         factor(zero), z, n);
+                        gemm(kBlasRowMajor, kAsIs, kAsIs, m, n, k, cblas_factor(one), x, k, y, n, cblas_factor(zero), z,
+                             n);
                     }
                 }
             }};
-}
-
-/// Complex matrices are measured as the real ones that they are (base/complex_as_real.hpp).
-double error_of(const ConstView& a, const ConstView& b, const ConstView& c) {
-    ErrorOptions measure;
-    measure.cancel = interrupt_token();
-    if (!is_complex(a.type)) {
-        return measure_error(a, b, c, measure).normalised;
-    }
-    Matrix expanded(part_type(b.type), 2 * b.rows, 2 * b.cols);
-    expand_right(b, false, expanded.view().data, shared_pool(threads_or_default()));
-    return measure_error(rows_as_reals(a), expanded.view(), rows_as_reals(c), measure).normalised;
 }
 
 /// The triangle that a syrk leaves alone, from the other one.
@@ -180,10 +144,13 @@ BenchRecord run_line(const BlasLine& line, const Libraries& libraries, int round
         if (line.is_syrk) {
             mirror<T>(c);
         }
-        errors[i] = error_of(a.view(), line.is_syrk ? transposed(ConstView(a.view())) : ConstView(b.view()), c.view());
+        const ConstView right = line.is_syrk ? transposed(ConstView(a.view())) : ConstView(b.view());
+        ErrorOptions measure;
+        measure.cancel = interrupt_token();
+        errors[i] = measure_error(a.view(), right, c.view(), measure).normalised;
     };
     ContestRules rules;
-    const double operations = operation_count(line.size);
+    const double operations = operation_count(line.size, line.type);
     rules.rounds = rounds > 0 ? rounds : operations < 2e7 ? 25 : operations < 2e11 ? 9 : 5;
     rules.pause_s = operations < 2e7 ? 0.005 : rules.pause_s;
     const std::vector<Timing> timings = run_contest({contestant<T>("openblas", libraries.blas, line, a, b, c),

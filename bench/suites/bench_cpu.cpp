@@ -1,10 +1,11 @@
-// heptad bench cpu: f32, f64 and i32 products over squares from 1 up and over thin shapes, against every BLAS of this
-// machine (i32: against a triple loop blocked for cache).
+// heptad bench cpu: f32, f64, c64, c128 and i32 products over squares from 1 up and over thin shapes, against every
+// BLAS of this machine (i32: against a triple loop blocked for cache).
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "base/error.hpp"
 #include "base/thread_pool.hpp"
+#include "base/types.hpp"
 #include "bench/suites/bench_machine.hpp"
 #include "bench/suites/bench_product.hpp"
 #include "bench/suites/bench_words.hpp"
@@ -41,6 +42,7 @@ constexpr std::int64_t kQuickSquares[] = {1, 4, 16, 64, 256, 1024, 2048, 4096};
 constexpr std::int64_t kThin[] = {256, 1024, 4096};
 constexpr std::int64_t kQuickThin[] = {1024};
 constexpr std::int64_t kLargestInteger = 1024;  // the baseline takes too long beyond
+constexpr std::int64_t kLargestComplex = 4096;  // four times the work
 constexpr double kLargeOperations = 2e11;       // a product counts as large from here: fewer rounds with --quick
 constexpr double kSmallOperations = 2e7;        // and as small up to here: cheap, noisy, more rounds
 constexpr double kShortPause_s = 0.005;         // between those, where nobody's threads are busy
@@ -49,7 +51,7 @@ std::vector<ProblemSize> suite_shapes(Type type, bool quick) {
     std::vector<ProblemSize> shapes;
     const auto add_all = [&](const std::int64_t* begin, const std::int64_t* end, auto&& add) {
         for (const std::int64_t* n = begin; n != end; ++n) {
-            if (type != Type::i32 || *n <= kLargestInteger) {
+            if (*n <= (type == Type::i32 ? kLargestInteger : is_complex(type) ? kLargestComplex : *n)) {
                 add(*n);
             }
         }
@@ -71,9 +73,9 @@ std::vector<ProblemSize> suite_shapes(Type type, bool quick) {
     return shapes;
 }
 
-ContestRules rules_for(const ProblemSize& size, const BenchCpuArguments& bench) {
+ContestRules rules_for(Type type, const ProblemSize& size, const BenchCpuArguments& bench) {
     ContestRules rules;
-    const double operations = operation_count(size);
+    const double operations = operation_count(size, type);
     if (bench.rounds > 0) {
         rules.rounds = bench.rounds;
     } else if (bench.quick) {
@@ -89,8 +91,8 @@ ContestRules rules_for(const ProblemSize& size, const BenchCpuArguments& bench) 
 
 /// Seconds that a line takes, roughly; only for the progress display.
 double guessed_seconds(Type type, const ProblemSize& size, const ContestRules& rules) {
-    const double rate = type == Type::i32 ? 1e10 : type == Type::f64 ? 5e10 : 1e11;
-    return (rules.rounds + 2) * 3 * (operation_count(size) / rate + rules.sample_s + rules.pause_s);
+    const double rate = type == Type::i32 ? 1e10 : type == Type::f64 || type == Type::c128 ? 5e10 : 1e11;
+    return (rules.rounds + 2) * 3 * (operation_count(size, type) / rate + rules.sample_s + rules.pause_s);
 }
 
 struct Line {
@@ -104,7 +106,7 @@ std::vector<Line> lines_of(const BenchCpuArguments& bench) {
     std::vector<Line> lines;
     for (const Type type : bench.types) {
         for (const ProblemSize& size : bench.shapes.empty() ? suite_shapes(type, bench.quick) : bench.shapes) {
-            const ContestRules rules = rules_for(size, bench);
+            const ContestRules rules = rules_for(type, size, bench);
             lines.push_back({type, size, rules, guessed_seconds(type, size, rules)});
         }
     }
@@ -167,11 +169,12 @@ void run(const BenchCpuArguments& bench) {
 }
 
 Command add_bench_cpu(CLI::App& bench, const std::string& typed) {
-    CLI::App* suite = bench.add_subcommand("cpu", "f32, f64 and i32 over many shapes");
+    CLI::App* suite = bench.add_subcommand("cpu", "f32, f64, i32 and complex numbers over many shapes");
     auto words = std::make_shared<BenchWords>();
     auto cpu = std::make_shared<BenchCpuArguments>();
     cpu->command = typed;
-    suite->add_option("--types", words->types, "of f32, f64, i32 (default: all three)")->type_name("T,...");
+    suite->add_option("--types", words->types, "of f32, f64, c64, c128, i32 (default: f32,f64,i32)")
+        ->type_name("T,...");
     suite->add_option("--sizes", words->sizes, "n or MxKxN (default: the suite's)")->type_name("N,...");
     add_bench_options(*suite, *words, cpu->quick, cpu->results);
     add_threads_option(*suite, *words);
@@ -183,7 +186,8 @@ Command add_bench_cpu(CLI::App& bench, const std::string& typed) {
     suite->footer("Example: heptad bench cpu --types f32 --sizes 1024,4096,4096x64x4096 --json result.json");
     return {suite, [words, cpu] {
                 for (const std::string& name : split(words->types.empty() ? "f32,f64,i32" : words->types, ',')) {
-                    cpu->types.push_back(type_from_name(parse_choice("--types", name, {"f32", "f64", "i32"})));
+                    cpu->types.push_back(
+                        type_from_name(parse_choice("--types", name, {"f32", "f64", "c64", "c128", "i32"})));
                 }
                 cpu->shapes = bench_sizes(words->sizes);
                 cpu->accuracy = bench_accuracy(words->accuracy);

@@ -23,7 +23,7 @@ std::string short_table(const BenchRecord& record, const VerifyResult& checked) 
     const auto row = [](const std::string& what, const std::string& heptad, const std::string& vendor) {
         return fmt::format("{:<16} {:>18} {:>18}\n", what, heptad, vendor);
     };
-    const double operations = operation_count(record.size);
+    const double operations = operation_count(record.size, record.type);
     std::string text = row("", "Heptad", record.vendor);
     text += row("ratio", fmt::format("{:.3f}", record.ratio), "1");
     text += row("error ratio", error_ratio_text(record), "1");

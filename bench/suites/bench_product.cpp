@@ -5,9 +5,11 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "base/complex_as_real.hpp"
 #include "base/error.hpp"
 #include "base/types.hpp"
 #include "bench/suites/blocked_loop.hpp"
+#include "bench/suites/cblas_entries.hpp"
 #include "bench/suites/measured_error.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/text.hpp"
@@ -36,8 +38,9 @@ int stored_stride(const Matrix& matrix) {
 
 /// The library as its users call it: with all its own threads.
 template <class T>
-Contestant vendor_contestant(const cpu::VendorLibrary& library, cpu::CblasGemm<T> gemm, int threads, const Matrix& a,
-                             const Matrix& b, Matrix& c) {
+Contestant vendor_contestant(const cpu::VendorLibrary& library, int threads, const Matrix& a, const Matrix& b,
+                             Matrix& c) {
+    const auto gemm = cblas_entry<CblasGemmEntry<T>>(loaded_library(library.path), a.type(), "gemm");
     return {library.name,
             [&library, gemm, threads, &a, &b, &c](std::int64_t calls) {
                 const cpu::VendorThreads all(library, threads);
@@ -46,10 +49,11 @@ Contestant vendor_contestant(const cpu::VendorLibrary& library, cpu::CblasGemm<T
                 const int transpose_b = b.order() == Order::row_major ? kAsStored : kTransposed;
                 const int m = static_cast<int>(a.rows()), k = static_cast<int>(a.cols());
                 const int n = static_cast<int>(b.cols());
+                const T one = 1, zero = 0;
                 for (std::int64_t call = 0; call < calls; ++call) {
-                    gemm(kRowMajor, transpose_a, transpose_b, m, n, k, T(1), static_cast<const T*>(a.data()),
-                         stored_stride(a), static_cast<const T*>(b.data()), stored_stride(b), T(0),
-                         static_cast<T*>(c.data()), stored_stride(c));
+                    gemm(kRowMajor, transpose_a, transpose_b, m, n, k, cblas_factor(one),
+                         static_cast<const T*>(a.data()), stored_stride(a), static_cast<const T*>(b.data()),
+                         stored_stride(b), cblas_factor(zero), static_cast<T*>(c.data()), stored_stride(c));
                 }
             },
             true};
@@ -82,9 +86,12 @@ std::vector<Contestant> vendor_contestants(const Matrix& a, const Matrix& b, Mat
              a.rows(), a.cols(), b.cols(), std::numeric_limits<int>::max());
     }
     for (const cpu::VendorLibrary* library : vendor_libraries()) {
-        contestants.push_back(a.type() == Type::f32
-                                  ? vendor_contestant<float>(*library, library->sgemm, threads, a, b, c)
-                                  : vendor_contestant<double>(*library, library->dgemm, threads, a, b, c));
+        const auto add = [&]<class T>() { contestants.push_back(vendor_contestant<T>(*library, threads, a, b, c)); };
+        if (is_complex(a.type())) {
+            with_part_type(a.type(), [&]<class T>() { add.template operator()<std::complex<T>>(); });
+        } else {
+            a.type() == Type::f32 ? add.operator()<float>() : add.operator()<double>();
+        }
     }
     return contestants;
 }
@@ -107,7 +114,8 @@ std::size_t pick_vendor(const std::vector<Timing>& timings, std::size_t vendors,
 }  // namespace
 
 bool has_vendor(Type type) {
-    return type == Type::i32 || ((type == Type::f32 || type == Type::f64) && !vendor_libraries().empty());
+    const bool in_blas = type == Type::f32 || type == Type::f64 || is_complex(type);
+    return type == Type::i32 || (in_blas && !vendor_libraries().empty());
 }
 
 std::optional<double> BenchRecord::error_ratio() const {
@@ -131,7 +139,7 @@ void set_times_alone(BenchRecord& record, const Timing& heptad) {
     record.heptad_s = heptad.median_s;
     record.heptad_min_s = heptad.min_s;
     record.heptad_max_s = heptad.max_s;
-    record.effective_tops = (is_complex(record.type) ? 4 : 1) * operation_count(record.size) / record.heptad_s / 1e12;
+    record.effective_tops = operation_count(record.size, record.type) / record.heptad_s / 1e12;
     record.rounds = static_cast<int>(heptad.samples_s.size());
 }
 
@@ -140,7 +148,7 @@ BenchRecord bench_product(const Matrix& a, const Matrix& b, Matrix& c, const Ben
     if (!has_vendor(a.type())) {
         fail(ErrorCode::resource,
              "there is no library to compare {} products with; install libopenblas-dev or libblis-dev and use f32, "
-             "f64 or i32",
+             "f64, c64, c128 or i32",
              type_name(a.type()));
     }
     std::vector<Contestant> contestants = vendor_contestants(a, b, c, settings.threads);

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
+#include "base/complex_as_real.hpp"
 #include "base/error.hpp"
+#include "base/matrix.hpp"
 #include "base/thread_pool.hpp"
 #include "check/exact_rows.hpp"
 #include "check/float_facts.hpp"
@@ -140,6 +143,11 @@ ErrorMeasure measure_error(const ConstView& a, const ConstView& b, const ConstVi
         fail(ErrorCode::cancelled, "cancelled while an error was measured");
     }
     ErrorMeasure measure;
+    if (is_complex(c.type)) {
+        Matrix right(part_type(b.type), 2 * b.rows, 2 * b.cols);
+        expand_right(b, false, right.data(), pool);
+        return measure_error(rows_as_reals(a), std::as_const(right).view(), rows_as_reals(c), options);
+    }
     if (is_float(c.type)) {
         measure = measure_floats({a, b, a.cols > 0 ? options.alpha : 0, options.beta, options.c0}, c, rows, pool);
     } else if (c.type == Type::i32) {

@@ -1,5 +1,7 @@
 // How far a float product is from the exact one: |C - (alpha A B + beta C0)| on sampled rows, against a reference in a
 // higher precision (double for f32 and below, double-double for f64). For exact types the error is 0 or 1 per entry.
+// Complex products, whose rows lie side by side, are measured as the real ones that they are
+// (base/complex_as_real.hpp): by their parts, max|A| as well.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +30,7 @@ struct ErrorMeasure {
     std::int64_t rows_measured = 0;
 };
 
-/// Throws Error(input) for shapes or types that do not match.
+/// Complex: without beta and c0. Throws Error(input) for shapes or types that do not match.
 ErrorMeasure measure_error(const ConstView& a, const ConstView& b, const ConstView& c,
                            const ErrorOptions& options = {});
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
-#include <memory>
 #include <new>
 #include <string_view>
 
@@ -24,10 +23,9 @@ void require_same_start(Communicator& ranks, const std::vector<std::string>& wor
     }
     const std::vector<std::string> all = ranks.gather_texts(own);
     if (const int other = first_difference(all); other > 0) {
-        throw AgreedError(ErrorCode::usage,
-                          fmt::format("rank {} was started as {}, but rank 0 as {}; start the same program with the "
-                                      "same options on every node",
-                                      other, all[static_cast<std::size_t>(other)], all[0]));
+        throw AgreedError(ErrorCode::usage, fmt::format("rank {} was started as {}, but rank 0 as {}; start the same "
+                                                        "program with the same options on every node",
+                                                        other, all[static_cast<std::size_t>(other)], all[0]));
     }
 }
 

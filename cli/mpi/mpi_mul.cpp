@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <filesystem>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -14,12 +15,12 @@
 #include "base/thread_pool.hpp"
 #include "cli/check_result.hpp"
 #include "cli/cluster_text.hpp"
-#include "cli/mpi/mpi_trace.hpp"
 #include "cli/outlook_text.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
 #include "cli/text.hpp"
 #include "product/device/device_product.hpp"
+#include "product/request/trace_file.hpp"
 
 namespace heptad::cli {
 namespace {
@@ -67,6 +68,48 @@ private:
     bool done_ = false;
     std::thread thread_;
 };
+
+/// Parts, scratch files and journals of any rank begin like this; see product/cluster/cluster_job.cpp.
+bool is_part_of(const std::filesystem::path& output, const std::filesystem::path& folder,
+                const std::filesystem::path& trace) {
+    return place_of(trace).parent_path() == place_of(folder) &&
+           place_of(trace).filename().string().starts_with(output.filename().string() + ".part-");
+}
+
+/// Known before the product, which may take hours, that the trace can be written and replaces no file of the job. By
+/// the root. Throws Error(usage) for the latter, Error(input) or Error(resource) for the former.
+void check_trace_file(const std::string& trace, const ClusterJob& job) {
+    std::vector<std::string> taken{job.a, job.b, job.c0, job.output, job.output + ".partial", job.output + ".lock"};
+    if (is_part_of(job.output, place_of(job.output).parent_path(), trace) ||
+        (!job.scratch.empty() && is_part_of(job.output, job.scratch, trace))) {
+        taken.push_back(trace);
+    }
+    require_trace_file(trace, taken);
+}
+
+/// Events that chrome://tracing and Perfetto show: a process per rank, a row per stage.
+nlohmann::ordered_json trace_json(const ClusterOutcome& outcome, int rank) {
+    nlohmann::ordered_json events = nlohmann::ordered_json::array();
+    for (const StageInterval& interval : outcome.own.intervals) {
+        events.push_back({{"name", interval.stage},
+                          {"ph", "X"},
+                          {"pid", rank},
+                          {"tid", interval.stage},
+                          {"ts", interval.begin_s * 1e6},
+                          {"dur", (interval.end_s - interval.begin_s) * 1e6}});
+    }
+    return events;
+}
+
+void write_trace(const std::string& path, const nlohmann::ordered_json& of_ranks) {
+    nlohmann::ordered_json events = nlohmann::ordered_json::array();
+    for (const nlohmann::ordered_json& rank : of_ranks) {
+        for (const nlohmann::ordered_json& event : rank) {
+            events.push_back(event);
+        }
+    }
+    write_text_file(path, nlohmann::ordered_json{{"traceEvents", events}}.dump() + "\n");
+}
 
 nlohmann::ordered_json rank_json(const ClusterOutcome& outcome, const Communicator& ranks) {
     const RankReport& own = outcome.own;
@@ -122,8 +165,7 @@ AllRanks gather_numbers(Communicator& ranks, const RankReport& own) {
 
 std::string text_of(const MpiMulArguments& mul, const ClusterOutcome& outcome, const AllRanks& all) {
     const ProductPlan& plan = outcome.plan;
-    const double operations =
-        2.0 * static_cast<double>(plan.m) * static_cast<double>(plan.k) * static_cast<double>(plan.n);
+    const double operations = operation_count({plan.m, plan.k, plan.n});
     const std::string what = mul.job.keep_parts ? fmt::format("{} in parts", mul.job.output) : mul.job.output;
     const bool passed = outcome.verified && outcome.verified->passed();
     return fmt::format(

@@ -1,11 +1,11 @@
-#include "cli/mpi/mpi_options.hpp"
-
+// The command line of heptad-mpi.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "cli/cluster_words.hpp"
+#include "cli/mpi/mpi_mul.hpp"
 #include "cli/option_words.hpp"
 #include "cli/text.hpp"
 #include "io/matrix_write.hpp"
@@ -20,27 +20,21 @@ constexpr std::array<const char*, 10> kOfOneMachine{
     "--columns", "--device-memory", "--host-levels", "--host-algorithm", "--pipelines"};
 void require_supported(const Request& request) {
     require_npy_name(request.output);
-    if (!request.plan_file.empty()) {
-        fail(ErrorCode::usage,
-             "heptad-mpi takes no --plan, which is for one machine; give --algorithm, --grid or --block");
-    }
-    if (request.overlap) {
-        fail(ErrorCode::usage, "heptad-mpi always overlaps its stages; leave out --overlap");
-    }
-    if (request.raw_a || request.raw_b || request.count) {
-        fail(ErrorCode::usage, "heptad-mpi has no --raw-a, --raw-b and --count; leave them out");
-    }
+    fail_if(!request.plan_file.empty(), ErrorCode::usage,
+            "heptad-mpi takes no --plan, which is for one machine; give --algorithm, --grid or --block");
+    fail_if(request.overlap.has_value(), ErrorCode::usage,
+            "heptad-mpi always overlaps its stages; leave out --overlap");
+    fail_if(request.raw_a || request.raw_b || request.count, ErrorCode::usage,
+            "heptad-mpi has no --raw-a, --raw-b and --count; leave them out");
     const HostOptions& host = request.options.host;
     const HostOptions usual;
-    if (is_device_list(request.options.device) || host.device_memory_bytes != usual.device_memory_bytes ||
-        host.levels != usual.levels || host.algorithm != usual.algorithm || host.pipelines != usual.pipelines) {
-        fail(ErrorCode::usage,
-             "heptad-mpi has one device per rank, named by --device cuda; leave out lists of devices, --device-memory, "
-             "--host-levels, --host-algorithm and --pipelines");
-    }
-    if (request.columns) {
-        fail(ErrorCode::usage, "heptad-mpi reads bit matrices of one byte per element only; leave out --columns");
-    }
+    fail_if(is_device_list(request.options.device) || host.device_memory_bytes != usual.device_memory_bytes ||
+                host.levels != usual.levels || host.algorithm != usual.algorithm || host.pipelines != usual.pipelines,
+            ErrorCode::usage,
+            "heptad-mpi has one device per rank, named by --device cuda; leave out lists of devices, --device-memory, "
+            "--host-levels, --host-algorithm and --pipelines");
+    fail_if(request.columns.has_value(), ErrorCode::usage,
+            "heptad-mpi reads bit matrices of one byte per element only; leave out --columns");
 }
 
 ClusterJob cluster_job(const Request& request, const ClusterWords& words) {
@@ -73,7 +67,7 @@ CLI::Option& option_named(CLI::App& command, const std::string& name) {
     for (CLI::Option* const option : command.get_options()) {
         const auto& names = option->get_lnames();
         if (option->get_name(true) == name ||
-            std::any_of(names.begin(), names.end(), [&](const std::string& each) { return "--" + each == name; })) {
+            std::ranges::any_of(names, [&](const std::string& each) { return "--" + each == name; })) {
             return *option;
         }
     }
@@ -105,8 +99,7 @@ MpiInvocation parse_mpi_command_line(const std::vector<std::string>& words) {
     std::string scratch;
     bool keep_parts = false;
     add_cluster_options(*command.app, cluster);
-    command.app->add_option("--scratch", scratch, "folder of each node for its parts of A and B; with --scatter")
-        ->type_name("DIR");
+    add_value(*command.app, "--scratch DIR", scratch, "folder of each node for its parts of A and B; with --scatter");
     command.app->add_flag("--keep-parts", keep_parts, "every rank keeps its part of C in a file of its own");
     command.app->footer(
         "--algorithm also knows grid (default), pegmm, mod-pegmm and caps.\n"
@@ -130,9 +123,8 @@ MpiInvocation parse_mpi_command_line(const std::vector<std::string>& words) {
     arguments.trace_file = mul.request.trace_file;
     arguments.job.keep_intervals = !arguments.trace_file.empty();
     arguments.json = mul.json;
-    if (!scratch.empty() && !cluster.scatter) {
-        fail(ErrorCode::usage, "--scratch is for --scatter, which puts parts of A and B there; give both or neither");
-    }
+    fail_if(!scratch.empty() && !cluster.scatter, ErrorCode::usage,
+            "--scratch is for --scatter, which puts parts of A and B there; give both or neither");
     return arguments;
 }
 

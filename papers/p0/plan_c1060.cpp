@@ -97,9 +97,9 @@ C1060Arguments c1060_arguments(const ProductWords& words, const Thresholds& give
     // The counts are those of one implementation in f32; what it has no choice of is refused, not ignored.
     if (!words.device.empty() || !words.accuracy.empty() || !words.mode.empty() || !words.threads.empty() ||
         !words.memory.empty() || !words.alpha.empty() || !words.beta.empty() || !words.columns.empty() ||
-        words.transpose_a || words.transpose_b || words.verify || words.by_files() || !words.raw_a.empty() ||
-        !words.raw_b.empty() || words.host.given() || !(words.type.empty() || words.type == "f32") ||
-        !(words.leaf.empty() || words.leaf == "gpu8")) {
+        words.plain.transpose_a || words.plain.transpose_b || words.plain.verify || words.by_files() ||
+        !words.raw_a.empty() || !words.raw_b.empty() || words.host.given() ||
+        !(words.type.empty() || words.type == "f32") || !(words.leaf.empty() || words.leaf == "gpu8")) {
         fail(ErrorCode::usage,
              "--machine c1060 counts C = A*B in f32 with the leaf gpu8; it takes --algorithm, --levels, --tau1, --tau2 "
              "and --json only");

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/names.hpp"
 #include "base/types.hpp"
 
@@ -122,11 +122,10 @@ Algorithm compose(const Algorithm& outer, const Algorithm& inner) {
     const int m = outer.m * inner.m;
     const int k = outer.k * inner.k;
     const int n = outer.n * inner.n;
-    if (std::max({m, k, n}) > max_composed_dimension || outer.rank() * inner.rank() > max_composed_rank) {
-        fail(ErrorCode::usage,
-             "'{}*{}' would be <{},{},{}>:{}; compositions go up to {} blocks a side and rank {}: use levels instead",
-             outer.name, inner.name, m, k, n, outer.rank() * inner.rank(), max_composed_dimension, max_composed_rank);
-    }
+    fail_if(std::max({m, k, n}) > max_composed_dimension || outer.rank() * inner.rank() > max_composed_rank,
+            ErrorCode::usage,
+            "'{}*{}' would be <{},{},{}>:{}; compositions go up to {} blocks a side and rank {}: use levels instead",
+            outer.name, inner.name, m, k, n, outer.rank() * inner.rank(), max_composed_dimension, max_composed_rank);
     const Algorithm x = flattened(outer);
     const Algorithm y = flattened(inner);
     Algorithm result;

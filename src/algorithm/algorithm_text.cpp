@@ -14,7 +14,6 @@
 //   ...
 #include <algorithm>
 #include <bit>
-#include <optional>
 #include <string_view>
 
 #include "algorithm/algorithm.hpp"
@@ -48,8 +47,7 @@ bool is_name(std::string_view name) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
                c == '.' || c == '*';  // the star is that of compositions
     };
-    return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), allowed) &&
-           !name.ends_with(".alg");
+    return !name.empty() && name.size() <= 64 && std::ranges::all_of(name, allowed) && !name.ends_with(".alg");
 }
 
 class AlgorithmParser {
@@ -57,9 +55,8 @@ public:
     AlgorithmParser(std::string_view text, const std::string& file_name) : rest_(text), file_(file_name) {}
 
     Algorithm parse() {
-        if (rest_.size() > max_text_bytes) {
-            stop("the text has {} bytes; at most {} are read", rest_.size(), max_text_bytes);
-        }
+        stop_if(rest_.size() > max_text_bytes, "the text has {} bytes; at most {} are read", rest_.size(),
+                max_text_bytes);
         while (next_line()) {
             const std::size_t end = std::min(content_.find_first_of(" \t"), content_.size());
             read_part(content_.substr(0, end), trimmed(content_.substr(end)));
@@ -73,6 +70,12 @@ private:
     [[noreturn]] void stop(fmt::format_string<Args...> sentence, Args&&... args) const {
         fail(ErrorCode::input, "{}:{}: {}", file_, std::max(line_, 1),
              fmt::format(sentence, std::forward<Args>(args)...));
+    }
+    template <class... Args>
+    void stop_if(bool wrong, fmt::format_string<Args...> sentence, Args&&... args) const {
+        if (wrong) {
+            stop(sentence, std::forward<Args>(args)...);
+        }
     }
 
     /// Moves to the next line that is not blank; content_ is the line without its comment.
@@ -90,11 +93,7 @@ private:
         return false;
     }
 
-    void once(bool seen, std::string_view part) const {
-        if (seen) {
-            stop("'{}' appears twice", part);
-        }
-    }
+    void once(bool seen, std::string_view part) const { stop_if(seen, "'{}' appears twice", part); }
 
     int positive(std::string_view word, std::string_view what, int limit) const {
         Rational value;
@@ -119,16 +118,12 @@ private:
             result_.name = value;
         } else if (keyword == "source") {
             once(!result_.source.empty(), keyword);
-            if (value.empty()) {
-                stop("'source' says nothing; name the publication or the author");
-            }
+            stop_if(value.empty(), "'source' says nothing; name the publication or the author");
             result_.source = value;
         } else if (keyword == "size") {
             once(has_size_, keyword);
             const auto sizes = words_of(value);
-            if (sizes.size() != 3) {
-                stop("'size' needs three numbers m k n, not {}", sizes.size());
-            }
+            stop_if(sizes.size() != 3, "'size' needs three numbers m k n, not {}", sizes.size());
             result_.m = positive(sizes[0], "m", max_dimension);
             result_.k = positive(sizes[1], "k", max_dimension);
             result_.n = positive(sizes[2], "n", max_dimension);
@@ -168,19 +163,14 @@ private:
     }
 
     void require_bare(std::string_view keyword, std::string_view value) const {
-        if (!value.empty()) {
-            stop("'{}' stands alone on its line; the numbers start on the next one", keyword);
-        }
-        if (!has_size_ || !has_ring_ || rank_ == 0) {
-            stop("'{}' must come after size, rank and ring", keyword);
-        }
+        stop_if(!value.empty(), "'{}' stands alone on its line; the numbers start on the next one", keyword);
+        stop_if(!has_size_ || !has_ring_ || rank_ == 0, "'{}' must come after size, rank and ring", keyword);
     }
 
     void read_entries(std::string_view text, std::string_view what, CoefficientMatrix& matrix, int row) const {
         const auto entries = words_of(text);
-        if (entries.size() != static_cast<std::size_t>(matrix.cols)) {
-            stop("{} needs {} numbers, not {}", what, matrix.cols, entries.size());
-        }
+        stop_if(entries.size() != static_cast<std::size_t>(matrix.cols), "{} needs {} numbers, not {}", what,
+                matrix.cols, entries.size());
         for (int i = 0; i < matrix.cols; ++i) {
             const std::string_view word = entries[static_cast<std::size_t>(i)];
             Rational value;
@@ -204,20 +194,15 @@ private:
         const std::size_t numbers =
             static_cast<std::size_t>(rank_) *
             static_cast<std::size_t>(result_.m * result_.k + result_.k * result_.n + result_.m * result_.n);
-        if (rank_ > result_.m * result_.k * result_.n) {
-            stop("rank {} is above {}, the number of products of the classical algorithm", rank_,
-                 result_.m * result_.k * result_.n);
-        }
-        if (numbers > rest_.size()) {
-            stop("the text is too short for the {} numbers of {} products", numbers, rank_);
-        }
+        stop_if(rank_ > result_.m * result_.k * result_.n,
+                "rank {} is above {}, the number of products of the classical algorithm", rank_,
+                result_.m * result_.k * result_.n);
+        stop_if(numbers > rest_.size(), "the text is too short for the {} numbers of {} products", numbers, rank_);
         result_.u = CoefficientMatrix(rank_, result_.m * result_.k);
         result_.v = CoefficientMatrix(rank_, result_.k * result_.n);
         result_.w = CoefficientMatrix(rank_, result_.m * result_.n);
         for (int s = 0; s < rank_; ++s) {
-            if (!next_line()) {
-                stop("the text ends after {} products; the rank is {}", s, rank_);
-            }
+            stop_if(!next_line(), "the text ends after {} products; the rank is {}", s, rank_);
             const std::size_t first = content_.find(';');
             const std::size_t second = first == std::string_view::npos ? first : content_.find(';', first + 1);
             if (second == std::string_view::npos || content_.find(';', second + 1) != std::string_view::npos) {
@@ -244,18 +229,14 @@ private:
                                               : result_.m * result_.n;
         matrix = CoefficientMatrix(blocks, blocks);
         for (int i = 0; i < blocks; ++i) {
-            if (!next_line()) {
-                stop("the text ends after {} of {} rows of {}", i, blocks, keyword);
-            }
+            stop_if(!next_line(), "the text ends after {} of {} rows of {}", i, blocks, keyword);
             read_entries(content_, fmt::format("row {} of {}", i + 1, keyword), matrix, i);
         }
     }
 
     void finish() const {
         const auto require = [&](bool present, std::string_view part) {
-            if (!present) {
-                stop("the text ends without '{}'", part);
-            }
+            stop_if(!present, "the text ends without '{}'", part);
         };
         require(!result_.name.empty(), "name");
         require(has_size_, "size");

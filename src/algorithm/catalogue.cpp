@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "base/embedded.hpp"
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/shared_state.hpp"
 
 namespace heptad {
@@ -57,7 +57,7 @@ using Slots = std::map<std::string, std::shared_ptr<CatalogueSlot>>;
 
 void add_variants(Slots& slots, const std::shared_ptr<const Algorithm>& shipped) {
     std::array<int, 3> sizes = {shipped->m, shipped->k, shipped->n};
-    std::sort(sizes.begin(), sizes.end());
+    std::ranges::sort(sizes);
     do {
         const auto [m, k, n] = sizes;
         const std::string name = permuted_name(*shipped, m, k, n);
@@ -103,12 +103,9 @@ Algorithm read_algorithm_file(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     std::string text(static_cast<std::size_t>(limit) + 1, '\0');
     file.read(text.data(), limit + 1);
-    if (file.bad() || (file.fail() && !file.eof())) {
-        fail(ErrorCode::input, "cannot read the algorithm file '{}'; check the path and its permissions", path);
-    }
-    if (file.gcount() > limit) {
-        fail(ErrorCode::input, "the algorithm file '{}' is longer than {} bytes", path, limit);
-    }
+    fail_if(file.bad() || (file.fail() && !file.eof()), ErrorCode::input,
+            "cannot read the algorithm file '{}'; check the path and its permissions", path);
+    fail_if(file.gcount() > limit, ErrorCode::input, "the algorithm file '{}' is longer than {} bytes", path, limit);
     text.resize(static_cast<std::size_t>(file.gcount()));
     return parse_algorithm(text, path);
 }

@@ -18,7 +18,7 @@ std::vector<int> sorted_weights(const CoefficientMatrix& x) {
     for (int s = 0; s < x.rows; ++s) {
         weights.push_back(non_zeros(x, s));
     }
-    std::sort(weights.begin(), weights.end());
+    std::ranges::sort(weights);
     return weights;
 }
 
@@ -46,8 +46,8 @@ bool scaling_rounds(const Rational& x) {
 /// Roundings on the way through the sum of one row.
 int row_roundings(const CoefficientMatrix& x, int row) {
     const std::vector<LinearTerm> terms = terms_of_row(x, row);
-    const bool rounds = std::any_of(terms.begin(), terms.end(),
-                                    [](const LinearTerm& term) { return scaling_rounds(term.coefficient); });
+    const bool rounds =
+        std::ranges::any_of(terms, [](const LinearTerm& term) { return scaling_rounds(term.coefficient); });
     return std::max(static_cast<int>(terms.size()) - 1, 0) + (rounds ? 1 : 0);
 }
 

@@ -38,7 +38,7 @@ struct Nesting {
                 terms.push_back({number(x.block, y.block), x.coefficient * y.coefficient});
             }
         }
-        std::sort(terms.begin(), terms.end(), [](const TermType& x, const TermType& y) { return x.block < y.block; });
+        std::ranges::sort(terms, [](const TermType& x, const TermType& y) { return x.block < y.block; });
         return terms;
     }
 };

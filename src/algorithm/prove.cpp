@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "algorithm/algorithm.hpp"
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 
 namespace heptad {
 namespace {
@@ -51,9 +51,8 @@ void require_exact_sums(const IntegerMatrix& u, const IntegerMatrix& v, const In
     const auto size = [](std::int64_t x) { return static_cast<long double>(x) + 1; };
     const long double largest_term = size(u.largest) * size(v.largest) * size(w.largest);
     const long double scale = size(u.denominator) * size(v.denominator) * size(w.denominator);
-    if (largest_term * static_cast<long double>(u.rows.size() + 1) > 1e37L || scale > 1e37L) {
-        fail(ErrorCode::input, "the coefficients are too large to be proven exactly in 128 bits; use smaller ones");
-    }
+    fail_if(largest_term * static_cast<long double>(u.rows.size() + 1) > 1e37L || scale > 1e37L, ErrorCode::input,
+            "the coefficients are too large to be proven exactly in 128 bits; use smaller ones");
 }
 
 std::string wrong_shape(const Algorithm& x) {
@@ -93,7 +92,7 @@ std::string prove(const Algorithm& algorithm) {
         return slice[static_cast<std::size_t>(b) * static_cast<std::size_t>(c_blocks) + static_cast<std::size_t>(c)];
     };
     for (int a = 0; a < x.m * x.k; ++a) {
-        std::fill(slice.begin(), slice.end(), Wide{0});
+        std::ranges::fill(slice, Wide{0});
         for (std::size_t s = 0; s < u.rows.size(); ++s) {
             for (const SparseEntry& ue : u.rows[s]) {
                 if (ue.column != a) {

@@ -4,7 +4,7 @@
 #include <limits>
 #include <numeric>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 
 namespace heptad {
 namespace {
@@ -28,16 +28,14 @@ Wide greatest_common_divisor(Wide x, Wide y) {
 
 std::int64_t narrowed(Wide x) {
     // The smallest 64-bit number is left out so that negation can never overflow.
-    if (magnitude(x) > std::numeric_limits<std::int64_t>::max()) {
-        fail(ErrorCode::input, "an exact rational computation left 64 bits; use smaller coefficients");
-    }
+    fail_if(magnitude(x) > std::numeric_limits<std::int64_t>::max(), ErrorCode::input,
+            "an exact rational computation left 64 bits; use smaller coefficients");
     return static_cast<std::int64_t>(x);
 }
 
 Rational reduced(Wide numerator, Wide denominator) {
-    if (denominator == 0) {
-        fail(ErrorCode::input, "a fraction has denominator zero; write an integer or a fraction such as -1/2");
-    }
+    fail_if(denominator == 0, ErrorCode::input,
+            "a fraction has denominator zero; write an integer or a fraction such as -1/2");
     if (denominator < 0) {
         numerator = -numerator;
         denominator = -denominator;
@@ -54,12 +52,10 @@ std::int64_t parse_integer(std::string_view digits, std::string_view whole) {
         ++first;
     }
     const auto [end, error] = std::from_chars(first, last, value);
-    if (error == std::errc::result_out_of_range || value == std::numeric_limits<std::int64_t>::min()) {
-        fail(ErrorCode::input, "'{}' does not fit in 64 bits", whole);
-    }
-    if (error != std::errc{} || end != last) {
-        fail(ErrorCode::input, "'{}' is not a number; write an integer or a fraction such as -1/2", whole);
-    }
+    fail_if(error == std::errc::result_out_of_range || value == std::numeric_limits<std::int64_t>::min(),
+            ErrorCode::input, "'{}' does not fit in 64 bits", whole);
+    fail_if(error != std::errc{} || end != last, ErrorCode::input,
+            "'{}' is not a number; write an integer or a fraction such as -1/2", whole);
     return value;
 }
 
@@ -122,9 +118,7 @@ Rational Rational::parse(std::string_view text) {
     }
     const std::int64_t numerator = parse_integer(text.substr(0, slash), text);
     const std::int64_t denominator = parse_integer(text.substr(slash + 1), text);
-    if (denominator <= 0) {
-        fail(ErrorCode::input, "'{}' has a denominator that is not positive", text);
-    }
+    fail_if(denominator <= 0, ErrorCode::input, "'{}' has a denominator that is not positive", text);
     return {numerator, denominator};
 }
 

@@ -3,7 +3,7 @@
 
 #include "algorithm/schedule.hpp"
 #include "base/embedded.hpp"
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/shared_state.hpp"
 
 namespace heptad {
@@ -18,13 +18,10 @@ std::map<std::string, Schedule> load_schedules() {
         }
         Schedule schedule = parse_schedule(std::string(file.text), name);
         const std::string objection = prove_schedule(schedule, schedule.ring);
-        if (!objection.empty()) {
-            fail(ErrorCode::internal, "the shipped schedule {} does not hold: {}", name, objection);
-        }
+        fail_if(!objection.empty(), ErrorCode::internal, "the shipped schedule {} does not hold: {}", name, objection);
         const std::string key = schedule.name;
-        if (!schedules.emplace(key, std::move(schedule)).second) {
-            fail(ErrorCode::internal, "two shipped schedules are named {}; the second is {}", key, name);
-        }
+        fail_if(!schedules.emplace(key, std::move(schedule)).second, ErrorCode::internal,
+                "two shipped schedules are named {}; the second is {}", key, name);
     }
     return schedules;
 }

@@ -54,7 +54,7 @@ std::optional<BlockName> parse_block_name(std::string_view word) {
         return std::nullopt;
     }
     const auto number = [](std::string_view digits) -> std::optional<int> {
-        if (digits.empty() || digits.size() > 3 || !std::all_of(digits.begin(), digits.end(), is_digit)) {
+        if (digits.empty() || digits.size() > 3 || !std::ranges::all_of(digits, is_digit)) {
             return std::nullopt;
         }
         int value = 0;
@@ -85,9 +85,7 @@ public:
             begin = end + 1;
         }
         require_header();
-        if (schedule_.steps.empty()) {
-            complain("the schedule has no step");
-        }
+        complain_if(schedule_.steps.empty(), "the schedule has no step");
         return std::move(schedule_);
     }
 
@@ -95,6 +93,12 @@ private:
     template <class... Args>
     [[noreturn]] void complain(fmt::format_string<Args...> sentence, Args&&... args) const {
         fail(ErrorCode::input, "{}:{}: {}", file_, line_, fmt::format(sentence, std::forward<Args>(args)...));
+    }
+    template <class... Args>
+    void complain_if(bool wrong, fmt::format_string<Args...> sentence, Args&&... args) const {
+        if (wrong) {
+            complain(sentence, std::forward<Args>(args)...);
+        }
     }
 
     void parse_line(std::string_view line) {
@@ -111,20 +115,14 @@ private:
         static constexpr std::array<std::string_view, 8> keys = {
             "schedule", "algorithm", "size", "source", "ring", "temporaries", "accumulates", "overwrites"};
         const std::string& key = words[0];
-        if (std::find(keys.begin(), keys.end(), key) == keys.end() ||
+        if (std::ranges::find(keys, key) == keys.end() ||
             (words.size() > 1 && words[1].find('=') != std::string::npos)) {
             return false;
         }
-        if (!schedule_.steps.empty()) {
-            complain("'{}' belongs to the header, before the first step", key);
-        }
-        if (!seen_.insert(key).second) {
-            complain("'{}' is given twice", key);
-        }
+        complain_if(!schedule_.steps.empty(), "'{}' belongs to the header, before the first step", key);
+        complain_if(!seen_.insert(key).second, "'{}' is given twice", key);
         if (key == "schedule" || key == "algorithm") {
-            if (words.size() != 2) {
-                complain("'{}' takes one name, not {}", key, words.size() - 1);
-            }
+            complain_if(words.size() != 2, "'{}' takes one name, not {}", key, words.size() - 1);
             (key == "schedule" ? schedule_.name : schedule_.algorithm) = words[1];
         } else if (key == "size") {
             parse_size(words);
@@ -147,54 +145,42 @@ private:
     }
 
     void parse_size(const std::vector<std::string>& words) {
-        if (words.size() != 4) {
-            complain("'size' takes three numbers m k n, found {}", words.size() - 1);
-        }
+        complain_if(words.size() != 4, "'size' takes three numbers m k n, found {}", words.size() - 1);
         int* const sizes[] = {&schedule_.m, &schedule_.k, &schedule_.n};
         for (std::size_t i = 0; i < 3; ++i) {
             const std::string& word = words[i + 1];
-            const bool digits = std::all_of(word.begin(), word.end(), is_digit) && word.size() <= 2;
+            const bool digits = std::ranges::all_of(word, is_digit) && word.size() <= 2;
             const int value = digits ? std::stoi(word) : 0;
-            if (value < 1) {
-                complain("size '{}' is not a number from 1 to {}", word, max_blocks_per_side);
-            }
+            complain_if(value < 1, "size '{}' is not a number from 1 to {}", word, max_blocks_per_side);
             *sizes[i] = value;
         }
     }
 
     void parse_ring(const std::vector<std::string>& words) {
         const std::optional<Ring> ring = words.size() == 2 ? ring_from_name(words[1]) : std::nullopt;
-        if (!ring) {
-            complain("'ring' takes one of Z, Z[1/2], Q and GF(2)");
-        }
+        complain_if(!ring, "'ring' takes one of Z, Z[1/2], Q and GF(2)");
         schedule_.ring = *ring;
     }
 
     void parse_temporaries(const std::vector<std::string>& words) {
-        if (words.size() - 1 > max_temporaries) {
-            complain("{} temporaries are more than the limit of {}", words.size() - 1, max_temporaries);
-        }
+        complain_if(words.size() - 1 > max_temporaries, "{} temporaries are more than the limit of {}",
+                    words.size() - 1, max_temporaries);
         std::set<std::string> names;
         for (std::size_t i = 1; i < words.size(); ++i) {
             const std::string& name = words[i];
-            if (!is_word_start(name[0]) || !std::all_of(name.begin(), name.end(), is_word)) {
-                complain("'{}' is not a name for a temporary: use a letter, then letters, digits and _", name);
-            }
+            complain_if(!is_word_start(name[0]) || !std::ranges::all_of(name, is_word),
+                        "'{}' is not a name for a temporary: use a letter, then letters, digits and _", name);
             const bool like_a_block =
                 name[0] >= 'A' && name[0] <= 'C' && (name.size() == 1 || is_digit(name[1]) || name[1] == '_');
-            if (like_a_block) {
-                complain("'{}' would be taken for a block; name the temporary otherwise, e.g. T1", name);
-            }
-            if (!names.insert(name).second) {
-                complain("temporary '{}' is named twice", name);
-            }
+            complain_if(like_a_block, "'{}' would be taken for a block; name the temporary otherwise, e.g. T1", name);
+            complain_if(!names.insert(name).second, "temporary '{}' is named twice", name);
             schedule_.temporaries.push_back({name, {}});
         }
         sorted_temporaries_.assign(schedule_.temporaries.size(), {});
         for (std::size_t i = 0; i < schedule_.temporaries.size(); ++i) {
             sorted_temporaries_[i] = {schedule_.temporaries[i].name, static_cast<int>(i)};
         }
-        std::sort(sorted_temporaries_.begin(), sorted_temporaries_.end());
+        std::ranges::sort(sorted_temporaries_);
     }
 
     void parse_overwrites(const std::vector<std::string>& words) {
@@ -204,17 +190,13 @@ private:
             }
             (words[i] == "A" ? schedule_.overwrites_a : schedule_.overwrites_b) = true;
         }
-        if (words.size() == 1) {
-            complain("'overwrites' takes A, B or both");
-        }
+        complain_if(words.size() == 1, "'overwrites' takes A, B or both");
         schedule_.overwrites_inputs = true;
     }
 
     void require_header() const {
         for (const char* key : {"schedule", "algorithm", "size"}) {
-            if (seen_.count(key) == 0) {
-                complain("the header has no '{}' line", key);
-            }
+            complain_if(seen_.count(key) == 0, "the header has no '{}' line", key);
         }
     }
 
@@ -229,9 +211,8 @@ private:
         const std::size_t at = line.find('@');
         if (at != std::string_view::npos) {
             step.kernel = trimmed(line.substr(at + 1));
-            if (step.kernel.empty() || step.kernel.find_first_of(" \t@") != std::string::npos) {
-                complain("'@' takes one word, the name of the kernel, at the end of the line");
-            }
+            complain_if(step.kernel.empty() || step.kernel.find_first_of(" \t@") != std::string::npos,
+                        "'@' takes one word, the name of the kernel, at the end of the line");
             line = line.substr(0, at);
         }
         rest_ = line;
@@ -244,19 +225,15 @@ private:
             expect(")");
         }
         std::vector<Symbol> sorted = targets;
-        std::sort(sorted.begin(), sorted.end());
-        if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
-            complain("a block is written twice in one step");
-        }
+        std::ranges::sort(sorted);
+        complain_if(std::ranges::adjacent_find(sorted) != sorted.end(), "a block is written twice in one step");
         const bool adds = accept("+=");
         const bool subtracts = !adds && accept("-=");
         if (!adds && !subtracts) {
             expect("=");
         }
         if (tuple) {
-            if (adds || subtracts) {
-                complain("several targets take '=' only");
-            }
+            complain_if(adds || subtracts, "several targets take '=' only");
             parse_tuple(step, targets);
         } else if (!parse_product(step, targets[0], adds, subtracts)) {
             parse_single(step, targets[0], adds, subtracts);
@@ -327,15 +304,13 @@ private:
             if (!rest_.empty() && is_digit(rest_[0])) {
                 coefficient = number();
                 if (!accept("*")) {
-                    if (!coefficient.is_zero() || minus || !terms.empty()) {
-                        complain("a number stands alone; write NUMBER*BLOCK, or a single 0");
-                    }
+                    complain_if(!coefficient.is_zero() || minus || !terms.empty(),
+                                "a number stands alone; write NUMBER*BLOCK, or a single 0");
                     return terms;
                 }
             }
             const Symbol block = symbol();
-            if (std::any_of(terms.begin(), terms.end(),
-                            [&](const ScheduleTerm& term) { return term.symbol == block; })) {
+            if (std::ranges::any_of(terms, [&](const ScheduleTerm& term) { return term.symbol == block; })) {
                 complain("'{}' occurs twice in the sum", symbol_name(schedule_, block));
             }
             if (coefficient.is_zero()) {
@@ -374,8 +349,8 @@ private:
             complain("expected a block or a temporary, found '{}'", std::string(rest_.substr(0, 20)));
         }
         rest_.remove_prefix(length);
-        const auto found = std::lower_bound(sorted_temporaries_.begin(), sorted_temporaries_.end(),
-                                            std::pair<std::string, int>(std::string(word), 0));
+        const auto found =
+            std::ranges::lower_bound(sorted_temporaries_, std::pair<std::string, int>(std::string(word), 0));
         if (found != sorted_temporaries_.end() && found->first == word) {
             return {SymbolKind::temporary, found->second};
         }

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "algorithm/schedule.hpp"
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 
 namespace heptad {
 namespace {
@@ -83,10 +83,8 @@ private:
         }
     }
     void check_ranges() const {
-        if (schedule_.m < 1 || schedule_.k < 1 || schedule_.n < 1) {
-            fail(ErrorCode::input, "{}: size {} x {} x {} is not positive", schedule_.name, schedule_.m, schedule_.k,
-                 schedule_.n);
-        }
+        fail_if(schedule_.m < 1 || schedule_.k < 1 || schedule_.n < 1, ErrorCode::input,
+                "{}: size {} x {} x {} is not positive", schedule_.name, schedule_.m, schedule_.k, schedule_.n);
         for (const ScheduleStep& step : schedule_.steps) {
             if (step.kind == ScheduleStep::Kind::product) {
                 for (const Symbol symbol : {step.target, step.left, step.right}) {
@@ -152,7 +150,7 @@ private:
         if (next.shape) {
             if (symbol.kind == SymbolKind::temporary) {
                 std::vector<Shape>& shapes = holds_[static_cast<std::size_t>(symbol.index)];
-                const auto place = std::lower_bound(shapes.begin(), shapes.end(), *next.shape);
+                const auto place = std::ranges::lower_bound(shapes, *next.shape);
                 if (place == shapes.end() || *place != *next.shape) {
                     shapes.insert(place, *next.shape);
                 }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 
 namespace heptad {
 namespace {
@@ -79,9 +79,8 @@ std::vector<LinearProgram> choices(const LinearProgram& given, const Coefficient
 
 Schedule make_schedule(const Algorithm& algorithm, const LinearProgram& sums_a, const LinearProgram& sums_b,
                        const LinearProgram& sums_c, bool accumulate) {
-    if (algorithm.basis) {
-        fail(ErrorCode::usage, "{} has changes of basis; schedule its flattened form", algorithm.name);
-    }
+    fail_if(algorithm.basis.has_value(), ErrorCode::usage, "{} has changes of basis; schedule its flattened form",
+            algorithm.name);
     const LinearProgram plain_a = plain_program(algorithm.u);
     const LinearProgram plain_b = plain_program(algorithm.v);
     const LinearProgram plain_c = plain_program(transposed(algorithm.w));
@@ -115,9 +114,8 @@ Schedule make_schedule(const Algorithm& algorithm, const LinearProgram& sums_a, 
     schedule.n = algorithm.n;
     schedule.accumulates = accumulate;
     const std::string objection = prove_schedule_of(schedule, algorithm);
-    if (!objection.empty()) {
-        fail(ErrorCode::internal, "a schedule made for {} does not hold: {}", algorithm.name, objection);
-    }
+    fail_if(!objection.empty(), ErrorCode::internal, "a schedule made for {} does not hold: {}", algorithm.name,
+            objection);
     return schedule;
 }
 

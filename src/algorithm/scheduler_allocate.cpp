@@ -140,7 +140,7 @@ private:
             }
             std::pair<int, int> rank{0, slot.deadline};
             if (slot.symbol.kind == SymbolKind::temporary) {
-                const bool same = std::find(slot.holds.begin(), slot.holds.end(), shape) != slot.holds.end();
+                const bool same = std::ranges::find(slot.holds, shape) != slot.holds.end();
                 rank = {same ? 1 : 2, static_cast<int>(slot.holds.size())};
             }
             if (rank < best_rank) {
@@ -171,7 +171,7 @@ private:
             slot_of_[at(op.target)] = chosen;
             slot.free_from = lifetimes_[at(op.target)].end;
             const Shape shape = recording_.shapes[at(op.target)];
-            if (std::find(slot.holds.begin(), slot.holds.end(), shape) == slot.holds.end()) {
+            if (std::ranges::find(slot.holds, shape) == slot.holds.end()) {
                 slot.holds.push_back(shape);
             }
         }
@@ -184,8 +184,7 @@ private:
             step.update = op.update;
         } else {
             // The block that is updated comes first: C11 = C11 + T1.
-            std::stable_partition(terms.begin(), terms.end(),
-                                  [&](const ScheduleTerm& term) { return term.symbol == target; });
+            std::ranges::stable_partition(terms, [&](const ScheduleTerm& term) { return term.symbol == target; });
             step.outputs.push_back({target, std::move(terms)});
         }
         schedule_.steps.push_back(std::move(step));

@@ -1,9 +1,8 @@
 // The algorithm as a graph of values that a schedule computes, with signs moved to where they cost nothing.
-#include <algorithm>
 #include <numeric>
 
 #include "algorithm/scheduler.hpp"
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 
 namespace heptad {
 namespace {
@@ -24,10 +23,8 @@ OperandGraph make_operand(const Algorithm& algorithm, const LinearProgram& progr
     }
     for (std::size_t s = 0; s < program.outputs.size(); ++s) {
         const LinearTerm& output = program.outputs[s];
-        if (output.value < 0 || output.coefficient.is_zero()) {
-            fail(ErrorCode::input, "{}: product {} takes no block of {}; leave the product out", algorithm.name, s + 1,
-                 letter);
-        }
+        fail_if(output.value < 0 || output.coefficient.is_zero(), ErrorCode::input,
+                "{}: product {} takes no block of {}; leave the product out", algorithm.name, s + 1, letter);
         graph.operand.push_back(output.value);
         ++graph.uses[static_cast<std::size_t>(output.value)];
         factors[s] = factors[s] * output.coefficient;
@@ -100,9 +97,7 @@ SchedulerGraph make_graph(const Algorithm& algorithm, const LinearProgram& sums_
         }
     }
     for (const LinearTerm& output : sums_c.outputs) {
-        if (output.value < 0) {
-            fail(ErrorCode::input, "{}: a block of C is not a sum of products", algorithm.name);
-        }
+        fail_if(output.value < 0, ErrorCode::input, "{}: a block of C is not a sum of products", algorithm.name);
         if (statement_of(output) >= 0) {
             ++outputs_of[static_cast<std::size_t>(statement_of(output))];
         }
@@ -144,9 +139,8 @@ SchedulerGraph make_graph(const Algorithm& algorithm, const LinearProgram& sums_
         }
     }
     for (int s = 0; s < graph.rank; ++s) {
-        if (graph.uses[static_cast<std::size_t>(s)] == 0) {
-            fail(ErrorCode::input, "{}: product {} is used nowhere; leave it out", algorithm.name, s + 1);
-        }
+        fail_if(graph.uses[static_cast<std::size_t>(s)] == 0, ErrorCode::input,
+                "{}: product {} is used nowhere; leave it out", algorithm.name, s + 1);
     }
     return graph;
 }

@@ -61,8 +61,7 @@ std::vector<ProductOrder> search_orders(const SchedulerGraph& graph, int limit) 
                 candidates.push_back({next.peak_temporaries(), next.live_values(), next.operations(), parent, s});
             }
         }
-        std::sort(candidates.begin(), candidates.end(),
-                  [](const Candidate& x, const Candidate& y) { return x.key() < y.key(); });
+        std::ranges::sort(candidates, [](const Candidate& x, const Candidate& y) { return x.key() < y.key(); });
         std::map<std::vector<bool>, std::size_t> kept_of_set;
         std::vector<BeamState> next_beam;
         const bool last = step + 1 == graph.rank;

@@ -119,7 +119,7 @@ void Simulation::multiply(int s) {
     const LinearTerm* added = nullptr;
     if (q >= 0 && book(begun_, q) != 0) {
         const auto& terms = graph_->accumulators[as_index(q)].terms;
-        const auto term = std::find_if(terms.begin(), terms.end(), [&](const LinearTerm& t) { return t.value == s; });
+        const auto term = std::ranges::find_if(terms, [&](const LinearTerm& t) { return t.value == s; });
         if (term->coefficient.abs() == Rational(1)) {
             added = &*term;
             taken(q, static_cast<std::size_t>(term - terms.begin())) = 1;
@@ -188,7 +188,7 @@ void Simulation::settle(bool force) {
         // A sum may become ready when another reader of its terms is done, so readers of the same terms are visited
         // again; take_terms() puts them on the list.
         while (!touched_.empty()) {
-            std::sort(touched_.begin(), touched_.end());
+            std::ranges::sort(touched_);
             touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
             visiting_.swap(touched_);
             touched_.clear();

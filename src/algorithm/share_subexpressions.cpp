@@ -133,12 +133,12 @@ private:
     void eliminate(const Pair& pair) {
         const int value = program_.add_sum({{pair.x, 1}, {pair.y, pair.ratio}}).value;
         std::vector<int> rows = occurrences_[numbers_.at(pair)].rows;
-        std::sort(rows.begin(), rows.end());
+        std::ranges::sort(rows);
         rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
         for (const int r : rows) {
             Row& row = rows_[static_cast<std::size_t>(r)];
             const auto find = [&](int wanted) {
-                return std::find_if(row.begin(), row.end(), [&](const LinearTerm& t) { return t.value == wanted; });
+                return std::ranges::find_if(row, [&](const LinearTerm& t) { return t.value == wanted; });
             };
             const auto x = find(pair.x);
             const auto y = find(pair.y);
@@ -176,7 +176,7 @@ std::set<std::string> sums_of(const LinearProgram& program) {
         for (const LinearTerm& term : statement.terms) {
             parts.push_back(names[static_cast<std::size_t>(term.value)]);
         }
-        std::sort(parts.begin(), parts.end());
+        std::ranges::sort(parts);
         names.push_back(fmt::format("({})", fmt::join(parts, " ")));
     }
     return {names.begin() + program.inputs, names.end()};

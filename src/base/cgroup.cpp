@@ -19,7 +19,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
 
 bool lists(const std::string& comma_separated, const std::string& word) {
     const std::vector<std::string> parts = split(comma_separated, ',');
-    return std::find(parts.begin(), parts.end(), word) != parts.end();
+    return std::ranges::find(parts, word) != parts.end();
 }
 
 /// Blanks and backslashes in a mount point stand as three octal digits.

@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "base/cgroup.hpp"
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 
 namespace heptad {
 namespace {
@@ -140,12 +140,11 @@ ThreadsAskedFor threads_in(const char* heptad, const char* omp) {
     if (heptad != nullptr && *heptad != '\0') {
         const std::string_view text(heptad);
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), asked_for.by_heptad);
-        if (error != std::errc() || end != text.data() + text.size() || asked_for.by_heptad < 1 ||
-            asked_for.by_heptad > kMost) {
-            fail(ErrorCode::usage,
-                 "HEPTAD_THREADS is '{}', which is not a number of threads; set it to 1 to {}, or unset it", text,
-                 kMost);
-        }
+        fail_if(error != std::errc() || end != text.data() + text.size() || asked_for.by_heptad < 1 ||
+                    asked_for.by_heptad > kMost,
+                ErrorCode::usage,
+                "HEPTAD_THREADS is '{}', which is not a number of threads; set it to 1 to {}, or unset it", text,
+                kMost);
     }
     if (omp != nullptr) {
         std::string_view text(omp);

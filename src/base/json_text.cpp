@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 
 namespace heptad {
 
@@ -10,10 +10,8 @@ nlohmann::json parse_json(const std::string& text) {
     using Event = nlohmann::json::parse_event_t;
     const auto check_depth = [](int around, Event event, nlohmann::json&) {
         const bool opens = event == Event::array_start || event == Event::object_start;
-        if (opens && around >= kDeepestJson) {
-            fail(ErrorCode::input, "the JSON nests its values more than {} deep, and no file of ours does",
-                 kDeepestJson);
-        }
+        fail_if(opens && around >= kDeepestJson, ErrorCode::input,
+                "the JSON nests its values more than {} deep, and no file of ours does", kDeepestJson);
         return true;
     };
     try {

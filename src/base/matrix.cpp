@@ -4,7 +4,7 @@
 #include <new>
 #include <utility>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/huge_pages.hpp"
 #include "base/size.hpp"
 
@@ -18,16 +18,14 @@ constexpr std::int64_t kMapFrom_bytes = std::int64_t{4} << 20;
 }  // namespace
 
 std::int64_t matrix_bytes(Type type, std::int64_t rows, std::int64_t cols) {
-    if (rows < 0 || cols < 0) {
-        fail(ErrorCode::input, "a matrix of {} x {} cannot exist; sizes are 0 or more", rows, cols);
-    }
+    fail_if(rows < 0 || cols < 0, ErrorCode::input, "a matrix of {} x {} cannot exist; sizes are 0 or more", rows,
+            cols);
     std::int64_t elements = 0;
     std::int64_t bytes = 0;
-    if (__builtin_mul_overflow(rows, cols, &elements) ||
-        __builtin_mul_overflow(elements, static_cast<std::int64_t>(element_bytes(type)), &bytes)) {
-        fail(ErrorCode::input, "a matrix of {} x {} {} takes more bytes than 64 bits can count; use smaller sizes",
-             rows, cols, type_name(type));
-    }
+    fail_if(__builtin_mul_overflow(rows, cols, &elements) ||
+                __builtin_mul_overflow(elements, static_cast<std::int64_t>(element_bytes(type)), &bytes),
+            ErrorCode::input, "a matrix of {} x {} {} takes more bytes than 64 bits can count; use smaller sizes", rows,
+            cols, type_name(type));
     return bytes;
 }
 
@@ -52,12 +50,10 @@ Matrix::Matrix(Type type, std::int64_t rows, std::int64_t cols, Order order)
         mapped_bytes = round_up(bytes_, kHugePage_bytes);
         memory = map_huge_pages(mapped_bytes);
     }
-    if (memory == nullptr) {
-        fail(ErrorCode::resource,
-             "no memory for a matrix of {} x {} {}: {} bytes ({:.1f} GiB) were refused; free memory "
-             "or use smaller matrices",
-             rows, cols, type_name(type), bytes_, static_cast<double>(bytes_) / (1 << 30));
-    }
+    fail_if(memory == nullptr, ErrorCode::resource,
+            "no memory for a matrix of {} x {} {}: {} bytes ({:.1f} GiB) were refused; free memory "
+            "or use smaller matrices",
+            rows, cols, type_name(type), bytes_, static_cast<double>(bytes_) / (1 << 30));
     memory_ = std::unique_ptr<void, Release>(memory, Release(mapped_bytes));
 }
 

@@ -10,7 +10,6 @@
 #include <exception>
 #include <map>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 #include "base/error.hpp"
@@ -183,7 +182,7 @@ public:
         job->wait();
         {
             const std::lock_guard lock(mutex_);
-            close(std::find(jobs_.begin(), jobs_.end(), job));
+            close(std::ranges::find(jobs_, job));
         }
         if (job->first_error) {
             std::rethrow_exception(job->first_error);

@@ -11,7 +11,7 @@
 #include <new>
 #include <vector>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/free_memory.hpp"
 #include "base/shared_state.hpp"
 #include "base/size.hpp"
@@ -197,11 +197,9 @@ Workspace::Workspace(std::int64_t bytes) {
     drop_idle(s);
     const bool is_known = bytes <= kUnaskedBytes || fitting(s, bytes) != s.kept.end();
     data_ = lend(s, bytes, is_known ? std::numeric_limits<std::int64_t>::max() : free_now());
-    if (data_ == nullptr) {
-        fail(ErrorCode::resource,
-             "{} bytes of workspace are not to be had; set a workspace limit, or ask for mode serial or fewer levels",
-             bytes);
-    }
+    fail_if(data_ == nullptr, ErrorCode::resource,
+            "{} bytes of workspace are not to be had; set a workspace limit, or ask for mode serial or fewer levels",
+            bytes);
 }
 
 bool Workspace::try_take(std::int64_t bytes, const View& result, std::int64_t& limit_bytes) {
@@ -235,7 +233,7 @@ Workspace::~Workspace() {
     }
     const auto store = the_store.lock();
     Store& s = *store;
-    const auto lent = std::find_if(s.lent.begin(), s.lent.end(), [&](const Block& x) { return x.data == data_; });
+    const auto lent = std::ranges::find_if(s.lent, [&](const Block& x) { return x.data == data_; });
     if (lent == s.lent.end()) {  // made by a parent of this process, in the middle of a change
         return;
     }

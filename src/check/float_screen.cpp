@@ -79,7 +79,7 @@ Screened screen(const VerifyProblem& problem, const Rounding& rounding, const st
         const double largest = norms[i].a * norm;
         screened.most_c_share = std::max(screened.most_c_share, largest > 0 ? norms[i].c / largest : 0);
     }
-    const double largest_lane = *std::max_element(draws.norm.begin(), draws.norm.end());
+    const double largest_lane = *std::ranges::max_element(draws.norm);
     for (std::int64_t i = 0; i < problem.c.rows; ++i) {
         SumNorms& of_row = norms[static_cast<std::size_t>(i)];
         of_row.most_c_share = screened.most_c_share;

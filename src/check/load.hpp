@@ -1,10 +1,7 @@
 // Windows of a view as dense buffers of the type a check computes in, whatever the strides.
 #pragma once
 
-#include <bit>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 
 #include "base/stored_type.hpp"
 #include "base/types.hpp"

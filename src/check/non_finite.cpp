@@ -109,15 +109,14 @@ NonFiniteReport compare_non_finite(const FloatProduct& product, const ConstView&
                         mismatch.finite_row, mismatch.finite_col));
     }
     if (mismatch.unexpected_row >= 0 && !may_overflow) {
-        return conclude(
-            Verdict::failed, mismatch.unexpected_row, mismatch.unexpected_col,
-            fmt::format("C is wrong: its entry at row {}, column {} is NaN or infinite, but depends on small "
-                        "finite numbers only",
-                        mismatch.unexpected_row, mismatch.unexpected_col));
+        return conclude(Verdict::failed, mismatch.unexpected_row, mismatch.unexpected_col,
+                        fmt::format("C is wrong: its entry at row {}, column {} is NaN or infinite, but depends on "
+                                    "small finite numbers only",
+                                    mismatch.unexpected_row, mismatch.unexpected_col));
     }
 
     // Tell the kinds apart on some rows of each sort: overflows, rows of A, any rows (for columns of B), C0.
-    std::sort(mismatch.unexpected_rows.begin(), mismatch.unexpected_rows.end());
+    std::ranges::sort(mismatch.unexpected_rows);
     std::vector<std::int64_t> left_out, rows;
     for (std::int64_t i = 0; i < c.rows; ++i) {
         if (report.row_is_left_out[static_cast<std::size_t>(i)] != 0) {
@@ -132,7 +131,7 @@ NonFiniteReport compare_non_finite(const FloatProduct& product, const ConstView&
     for (const std::int64_t r : spread_rows(c.rows, kMostRows)) {
         rows.push_back(r);
     }
-    std::sort(rows.begin(), rows.end());
+    std::ranges::sort(rows);
     rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
     const std::vector<double> expected = plain_rows(product, rows, pool);
     const double overflow_from = largest_finite(c.type) * (1 - 4 * unit_roundoff(c.type));
@@ -149,11 +148,10 @@ NonFiniteReport compare_non_finite(const FloatProduct& product, const ConstView&
                 continue;  // too large for the type, and infinite as it should be
             }
             if (may_overflow) {
-                return conclude(
-                    Verdict::not_verifiable, rows[r], j,
-                    fmt::format("the entry at row {}, column {} is {}, the exact value {}: sums may overflow {} on "
-                                "the way, so this cannot be judged; scale A or B down",
-                                rows[r], j, kind_name(got), kind_name(want), type_name(c.type)));
+                return conclude(Verdict::not_verifiable, rows[r], j,
+                                fmt::format("the entry at row {}, column {} is {}, the exact value {}: sums may "
+                                            "overflow {} on the way, so this cannot be judged; scale A or B down",
+                                            rows[r], j, kind_name(got), kind_name(want), type_name(c.type)));
             }
             return conclude(Verdict::failed, rows[r], j,
                             fmt::format("C is wrong: its entry at row {}, column {} is {} and should be {}", rows[r], j,

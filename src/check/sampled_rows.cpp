@@ -40,7 +40,7 @@ std::vector<std::int64_t> draw_rows(std::int64_t m, std::int64_t count, std::uin
             std::swap(rows[static_cast<std::size_t>(i)], rows[static_cast<std::size_t>(other)]);
         }
         rows.resize(static_cast<std::size_t>(count));
-        std::sort(rows.begin(), rows.end());
+        std::ranges::sort(rows);
     }
     return rows;
 }

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "base/bit_bytes.hpp"
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "base/splitmix.hpp"
 #include "base/thread_pool.hpp"
@@ -45,11 +45,9 @@ public:
     void compare(std::int64_t row, const ConstView& part, const FileWindow& window, const FileWindow&) override {
         add(row, part, kByte * part.cols, x_);
         for (std::int64_t i = 0; i < part.rows; ++i) {
-            if (sums_[static_cast<std::size_t>(row + i)] != 0) {
-                fail(ErrorCode::verification,
-                     "C is wrong, certainly: a sum over random vectors differs in row {} of the columns from {} on",
-                     window.row + i, window.col);
-            }
+            fail_if(sums_[static_cast<std::size_t>(row + i)] != 0, ErrorCode::verification,
+                    "C is wrong, certainly: a sum over random vectors differs in row {} of the columns from {} on",
+                    window.row + i, window.col);
         }
     }
     VerifyResult result() const override { return check::exact_vectors_agree(seed_); }
@@ -96,10 +94,8 @@ public:
                 sum.back() = static_cast<std::uint8_t>(sum.back() & (0xff << (kByte - columns_ % kByte)));
             }
             const auto* const got = reinterpret_cast<const std::uint8_t*>(element_pointer(part, i, 0));
-            if (!std::equal(sum.begin(), sum.end(), got)) {
-                fail(ErrorCode::verification, "C is wrong: row {} of the columns from {} on differs from A * B",
-                     window.row + i, window.col);
-            }
+            fail_if(!std::equal(sum.begin(), sum.end(), got), ErrorCode::verification,
+                    "C is wrong: row {} of the columns from {} on differs from A * B", window.row + i, window.col);
         });
     }
     VerifyResult result() const override {

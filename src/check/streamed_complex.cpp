@@ -9,7 +9,6 @@
 #include <array>
 #include <complex>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "base/complex_as_real.hpp"

@@ -7,7 +7,7 @@
 #include <limits>
 #include <numeric>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "check/non_finite.hpp"
 #include "check/residual.hpp"
 
@@ -33,7 +33,7 @@ std::vector<double> weights_of(const std::vector<RowFacts>& columns) {
         std::nth_element(known.begin(), middle, known.end());
         median = *middle;
     }
-    std::replace(weights.begin(), weights.end(), 0.0, median);
+    std::ranges::replace(weights, 0.0, median);
     return weights;
 }
 
@@ -96,12 +96,10 @@ void StreamedResidual::judge(const Strip& strip, const Row& row, const std::vect
         ++unchecked_rows_;
         return;
     }
-    if (!row.is_finite && row.depends_on_finite && !may_overflow(strip)) {
-        fail(ErrorCode::verification,
-             "C is wrong: row {} of the columns from {} on holds NaN or infinity, but depends on small finite "
-             "numbers only",
-             row.index, strip.first_col);
-    }
+    fail_if(
+        !row.is_finite && row.depends_on_finite && !may_overflow(strip), ErrorCode::verification,
+        "C is wrong: row {} of the columns from {} on holds NaN or infinity, but depends on small finite numbers only",
+        row.index, strip.first_col);
     if (!row.is_finite || !row.depends_on_finite) {
         ++unchecked_rows_;
         return;
@@ -176,8 +174,7 @@ VerifyResult StreamedResidual::result(int rounds, std::uint64_t seed) const {
         result.bad_row = worst_row_;
         result.explanation = fmt::format(
             "row {} is off by {:.3g} times the rounding error to be expected, and {:.3g} times is allowed; only "
-            "rounding "
-            "errors that all agree in sign could explain it{}; look at it with 'heptad verify'",
+            "rounding errors that all agree in sign could explain it{}; look at it with 'heptad verify'",
             worst_row_, kMostOfEntry * largest_ratio_, kMostOfEntry,
             passes_as_fast_ && !rounding_.by_whole_matrices() ? passes_as_fast() : "");
     } else if (stands_alone) {
@@ -193,9 +190,8 @@ VerifyResult StreamedResidual::result(int rounds, std::uint64_t seed) const {
     } else {
         result.explanation = fmt::format(
             "{} rounds of random sums agree; an entry that is off by more than {:.3g} times the expected rounding "
-            "error "
-            "would be missed with probability at most 2^-{}, and one that is alone in its row is found from {:.3g} "
-            "times on",
+            "error would be missed with probability at most 2^-{}, and one that is alone in its row is found from "
+            "{:.3g} times on",
             rounds, threshold_, rounds, threshold_alone_);
     }
     return result;

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <random>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "check/load.hpp"
 #include "check/verify_kinds.hpp"
 
@@ -11,20 +11,17 @@ namespace heptad {
 namespace {
 
 void require_shapes(const ConstView& a, const ConstView& b, const ConstView& c, const VerifyOptions& options) {
-    if (a.rows < 0 || a.cols < 0 || b.cols < 0 || a.cols != b.rows || c.rows != a.rows || c.cols != b.cols) {
-        fail(ErrorCode::input, "C of {} x {} cannot be the product of A, {} x {}, and B, {} x {}; give matching shapes",
-             c.rows, c.cols, a.rows, a.cols, b.rows, b.cols);
-    }
-    if (a.type != b.type || a.type != c.type) {
-        fail(ErrorCode::input, "A, B and C have types {}, {} and {}; give matrices of one type", type_name(a.type),
-             type_name(b.type), type_name(c.type));
-    }
+    fail_if(a.rows < 0 || a.cols < 0 || b.cols < 0 || a.cols != b.rows || c.rows != a.rows || c.cols != b.cols,
+            ErrorCode::input, "C of {} x {} cannot be the product of A, {} x {}, and B, {} x {}; give matching shapes",
+            c.rows, c.cols, a.rows, a.cols, b.rows, b.cols);
+    fail_if(a.type != b.type || a.type != c.type, ErrorCode::input,
+            "A, B and C have types {}, {} and {}; give matrices of one type", type_name(a.type), type_name(b.type),
+            type_name(c.type));
     if (!options.adds()) {
         return;
     }
-    if (!options.c0) {
-        fail(ErrorCode::usage, "beta is {}, so the C it multiplied is needed to verify; give c0", options.beta);
-    }
+    fail_if(!options.c0, ErrorCode::usage, "beta is {}, so the C it multiplied is needed to verify; give c0",
+            options.beta);
     if (options.c0->rows != c.rows || options.c0->cols != c.cols || options.c0->type != c.type) {
         fail(ErrorCode::input, "C0 is {} x {} of {} and C is {} x {} of {}; give matching ones", options.c0->rows,
              options.c0->cols, type_name(options.c0->type), c.rows, c.cols, type_name(c.type));
@@ -32,28 +29,21 @@ void require_shapes(const ConstView& a, const ConstView& b, const ConstView& c, 
 }
 
 void require_options(Type type, const VerifyOptions& options) {
-    if ((options.alpha_imaginary != 0 || options.beta_imaginary != 0) && !is_complex(type)) {
-        fail(ErrorCode::usage, "complex factors are for matrices of c64 and c128, not of {}", type_name(type));
-    }
+    fail_if((options.alpha_imaginary != 0 || options.beta_imaginary != 0) && !is_complex(type), ErrorCode::usage,
+            "complex factors are for matrices of c64 and c128, not of {}", type_name(type));
     for (const double scalar : {options.alpha, options.beta, options.alpha_imaginary, options.beta_imaginary}) {
-        if (!std::isfinite(scalar)) {
-            fail(ErrorCode::usage, "a product with alpha or beta = {} cannot be verified; give finite ones", scalar);
-        }
-        if ((is_integer(type) || type == Type::gf2) && scalar != std::trunc(scalar)) {
-            fail(ErrorCode::usage, "alpha or beta = {} is not an element of {}; give integers", scalar,
-                 type_name(type));
-        }
+        fail_if(!std::isfinite(scalar), ErrorCode::usage,
+                "a product with alpha or beta = {} cannot be verified; give finite ones", scalar);
+        fail_if((is_integer(type) || type == Type::gf2) && scalar != std::trunc(scalar), ErrorCode::usage,
+                "alpha or beta = {} is not an element of {}; give integers", scalar, type_name(type));
     }
-    if (!(options.by.planned_growth == 0 || options.by.planned_growth >= 1)) {
-        fail(ErrorCode::usage, "an expected growth of errors of {} cannot be meant; give 1 or more, or 0: not known",
-             options.by.planned_growth);
-    }
-    if (options.rounds < 1 || options.rounds > 64) {
-        fail(ErrorCode::usage, "{} rounds are not possible; choose 1 to 64", options.rounds);
-    }
-    if (options.sampled_rows < 0) {
-        fail(ErrorCode::usage, "{} rows cannot be sampled; choose 0 (automatic) or more", options.sampled_rows);
-    }
+    fail_if(!(options.by.planned_growth == 0 || options.by.planned_growth >= 1), ErrorCode::usage,
+            "an expected growth of errors of {} cannot be meant; give 1 or more, or 0: not known",
+            options.by.planned_growth);
+    fail_if(options.rounds < 1 || options.rounds > 64, ErrorCode::usage, "{} rounds are not possible; choose 1 to 64",
+            options.rounds);
+    fail_if(options.sampled_rows < 0, ErrorCode::usage, "{} rows cannot be sampled; choose 0 (automatic) or more",
+            options.sampled_rows);
 }
 
 }  // namespace
@@ -64,9 +54,8 @@ std::uint64_t check::seed_from_system() {
 }
 
 void check::VerifyProblem::stop_if_cancelled() const {
-    if (options.cancel.cancelled()) {
-        fail(ErrorCode::cancelled, "cancelled while a product of {} x {} x {} was verified", a.rows, a.cols, b.cols);
-    }
+    fail_if(options.cancel.cancelled(), ErrorCode::cancelled, "cancelled while a product of {} x {} x {} was verified",
+            a.rows, a.cols, b.cols);
 }
 
 VerifyResult verify(const ConstView& a, const ConstView& b, const ConstView& c, const VerifyOptions& options) {

@@ -2,13 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <bit>
 #include <mutex>
 #include <vector>
 
 #include "base/bit_words.hpp"
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "base/splitmix.hpp"
 #include "base/thread_pool.hpp"
@@ -74,10 +73,8 @@ VerifyResult check::verify_boolean_rows(const BitRows& matrices, const std::vect
     std::mutex mutex;
     RowDifferences found;
     pool.run(static_cast<std::int64_t>(rows.size()), [&](std::int64_t task) {
-        if (options.cancel.cancelled()) {
-            fail(ErrorCode::cancelled, "cancelled while a product of {} x {} x {} was verified", all_rows, a.cols,
-                 b.cols);
-        }
+        fail_if(options.cancel.cancelled(), ErrorCode::cancelled,
+                "cancelled while a product of {} x {} x {} was verified", all_rows, a.cols, b.cols);
         const std::int64_t number = rows[static_cast<std::size_t>(task)], i = are_gathered ? task : number;
         Words sum(static_cast<std::size_t>(words));
         constexpr std::int64_t kRowsBetweenLooks = 64;
@@ -115,10 +112,9 @@ VerifyResult check::verify_boolean_rows(const BitRows& matrices, const std::vect
 VerifyResult verify_bits(Type algebra, const ConstBitView& a, const ConstBitView& b, const ConstBitView& c,
                          const std::optional<ConstBitView>& c0, const VerifyOptions& options) {
     const bool fits = a.cols == b.rows && c.rows == a.rows && c.cols == b.cols;
-    if (!fits || (c0 && (c0->rows != c.rows || c0->cols != c.cols))) {
-        fail(ErrorCode::input, "A is {} x {}, B is {} x {} and C is {} x {}; these do not make a product C = A * B{}",
-             a.rows, a.cols, b.rows, b.cols, c.rows, c.cols, fits ? " + C0" : "");
-    }
+    fail_if(!fits || (c0 && (c0->rows != c.rows || c0->cols != c.cols)), ErrorCode::input,
+            "A is {} x {}, B is {} x {} and C is {} x {}; these do not make a product C = A * B{}", a.rows, a.cols,
+            b.rows, b.cols, c.rows, c.cols, fits ? " + C0" : "");
     const std::uint64_t seed = options.seed ? *options.seed : check::seed_from_system();
     ThreadPool& pool = shared_pool(threads_or_default(options.threads));
     VerifyResult result;

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "check/float_judge.hpp"
 #include "check/float_screen.hpp"
@@ -57,19 +56,17 @@ Chosen choose_rows(const std::vector<std::int64_t>& candidates, const std::vecto
 void explain(VerifyResult& result, const RowsJudged& judged, const Rounding& rounding, int rounds) {
     if (judged.overflows) {
         result.explanation = fmt::format(
-            "the product overflows double precision at row {}, column {}, so it cannot be judged; "
-            "scale A or B down",
+            "the product overflows double precision at row {}, column {}, so it cannot be judged; scale A or B down",
             result.bad_row, result.bad_col);
         return;
     }
     if (result.verdict == Verdict::passed) {
         result.explanation = fmt::format(
             "the {} rows that look worst were recomputed and are right{}", result.rows_recomputed,
-            result.miss_chance == 0
-                ? ", and there are no others"
-                : fmt::format("; an entry that is off by more than {:.3g} times the expected rounding error would be "
-                              "missed with probability at most 2^-{}",
-                              result.threshold, rounds));
+            result.miss_chance == 0 ? ", and there are no others"
+                                    : fmt::format("; an entry that is off by more than {:.3g} times the expected "
+                                                  "rounding error would be missed with probability at most 2^-{}",
+                                                  result.threshold, rounds));
         return;
     }
     const std::string how_far = fmt::format(

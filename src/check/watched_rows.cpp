@@ -1,7 +1,6 @@
 // Rows of a product from the definition, with what the rounding errors of an entry depend on: the sums on the way, the
 // products, and what plain summation in the type's own arithmetic makes of them. Where data round in one direction only
 // (constants), the last shows it.
-#include <algorithm>
 #include <array>
 #include <cmath>
 

@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <memory>
 
+#include "base/fail_if.hpp"
+
 namespace heptad {
 namespace {
 
@@ -61,9 +63,8 @@ std::optional<int> open_file_of(const std::string& path) {
 }
 
 AtomicFile::AtomicFile(const std::string& path, std::int64_t expected_bytes) : path_(path), target_(path) {
-    if (path.empty() || path.find('\0') != std::string::npos) {
-        fail(ErrorCode::input, "an empty path or one with a zero byte cannot be written; give a file name");
-    }
+    fail_if(path.empty() || path.find('\0') != std::string::npos, ErrorCode::input,
+            "an empty path or one with a zero byte cannot be written; give a file name");
     if (const std::optional<int> number = open_file_of(path)) {
         direct_ = true;
         file_ = Descriptor(::fcntl(*number, F_DUPFD_CLOEXEC, 0));
@@ -74,9 +75,8 @@ AtomicFile::AtomicFile(const std::string& path, std::int64_t expected_bytes) : p
     }
     struct stat old {};
     const bool exists = ::stat(path.c_str(), &old) == 0;
-    if ((exists && S_ISDIR(old.st_mode)) || path.back() == '/') {
-        fail(ErrorCode::input, "'{}' is a folder; give the name of a file in it", path);
-    }
+    fail_if((exists && S_ISDIR(old.st_mode)) || path.back() == '/', ErrorCode::input,
+            "'{}' is a folder; give the name of a file in it", path);
     if (exists && (S_ISCHR(old.st_mode) || S_ISFIFO(old.st_mode))) {
         direct_ = true;
         file_ = Descriptor(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
@@ -85,9 +85,8 @@ AtomicFile::AtomicFile(const std::string& path, std::int64_t expected_bytes) : p
         }
         return;
     }
-    if (exists && !S_ISREG(old.st_mode)) {
-        fail(ErrorCode::input, "'{}' is neither a file nor a character device; give another name", path);
-    }
+    fail_if(exists && !S_ISREG(old.st_mode), ErrorCode::input,
+            "'{}' is neither a file nor a character device; give another name", path);
     if (exists) {
         target_ = follow_links(path);
     }
@@ -148,6 +147,13 @@ void AtomicFile::commit() {
     }
     publish_file(temporary_, target_, path_);
     temporary_.clear();
+}
+
+void write_text_file(const std::string& path, const std::string& text) {
+    const auto bytes = static_cast<std::int64_t>(text.size());
+    AtomicFile file(path, bytes);
+    file.write(text.data(), bytes);
+    file.commit();
 }
 
 void publish_file(const std::string& temporary, const std::string& target, const std::string& shown) {

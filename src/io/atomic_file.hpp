@@ -41,6 +41,9 @@ private:
     bool direct_ = false;
 };
 
+/// A file of text that appears under its name when it is complete. Throws Error(input) and Error(resource).
+void write_text_file(const std::string& path, const std::string& text);
+
 /// Throws what a system error while writing to `path` amounts to.
 [[noreturn]] void fail_write(const std::string& path, int why);
 

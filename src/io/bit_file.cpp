@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/bit_bytes.hpp"
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/names.hpp"
 #include "io/bit_formats.hpp"
 #include "io/matrix_market.hpp"
@@ -67,12 +67,10 @@ BitMatrix read_bits(const std::string& path, std::optional<std::int64_t> packed_
 }
 
 void require_writable_format(const std::string& path) {
-    if (format_of(path, false) == BitFormat::matrix_market) {
-        fail(ErrorCode::input, "'{}': Matrix Market files are only read; write .pbm, .png or .npy", path);
-    }
-    if (promises_foreign_format(path) || is_hdf5_name(path)) {
-        fail(ErrorCode::input, "'{}' promises a format that bits are not written in; write .pbm, .png or .npy", path);
-    }
+    fail_if(format_of(path, false) == BitFormat::matrix_market, ErrorCode::input,
+            "'{}': Matrix Market files are only read; write .pbm, .png or .npy", path);
+    fail_if(promises_foreign_format(path) || is_hdf5_name(path), ErrorCode::input,
+            "'{}' promises a format that bits are not written in; write .pbm, .png or .npy", path);
 }
 
 void write_bits(const std::string& path, const ConstBitView& matrix, bool packed, const FileHooks& hooks) {

@@ -1,10 +1,9 @@
 // .npy files of bits: one byte per element (bool, or bytes of 0 and 1), or eight elements per byte.
 #include <algorithm>
 #include <cstring>
-#include <vector>
 
 #include "base/bit_bytes.hpp"
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "io/bit_formats.hpp"
 #include "io/npy.hpp"
@@ -14,12 +13,10 @@ namespace {
 
 /// The bytes of a packed row, and the columns that they hold.
 void require_packed(const NpyHeader& header, std::int64_t columns, const std::string& path) {
-    if (header.dtype != "|u1" || header.fortran_order) {
-        fail(ErrorCode::input,
-             "'{}' holds '{}' in {} order, but packed bits are '|u1' in C order; make them with numpy.packbits(a, "
-             "axis=1)",
-             path, header.dtype, header.fortran_order ? "Fortran" : "C");
-    }
+    fail_if(header.dtype != "|u1" || header.fortran_order, ErrorCode::input,
+            "'{}' holds '{}' in {} order, but packed bits are '|u1' in C order; make them with numpy.packbits(a, "
+            "axis=1)",
+            path, header.dtype, header.fortran_order ? "Fortran" : "C");
     if (header.cols != packed_row_bytes(columns)) {
         fail(ErrorCode::input, "'{}' has {} bytes per row, but {} columns take {}; check --columns", path, header.cols,
              columns, packed_row_bytes(columns));

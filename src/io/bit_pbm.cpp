@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/bit_bytes.hpp"
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "io/bit_formats.hpp"
 
@@ -72,17 +72,14 @@ BitFileHeader parse(const OpenFile& open, const std::string& path) {
     if (text.next() != 'P' || text.next() != '4') {
         text.refuse("is not a packed PBM file");
     }
-    BitFileHeader header;
-    header.format = BitFormat::pbm;
-    header.cols = text.number("width");
+    BitFileHeader header{.format = BitFormat::pbm, .cols = text.number("width")};
     header.rows = text.number("height");
     header.data_offset = static_cast<std::int64_t>(text.position());
     header.data_bytes = checked_mul(header.rows, packed_row_bytes(header.cols));
-    if (open.bytes != checked_add(header.data_offset, header.data_bytes)) {
-        fail(ErrorCode::input, "'{}' is {}: its header says {} x {}, which makes {} bytes, and the file has {}", path,
-             open.bytes < header.data_offset + header.data_bytes ? "truncated" : "too long", header.rows, header.cols,
-             header.data_offset + header.data_bytes, open.bytes);
-    }
+    fail_if(open.bytes != checked_add(header.data_offset, header.data_bytes), ErrorCode::input,
+            "'{}' is {}: its header says {} x {}, which makes {} bytes, and the file has {}", path,
+            open.bytes < header.data_offset + header.data_bytes ? "truncated" : "too long", header.rows, header.cols,
+            header.data_offset + header.data_bytes, open.bytes);
     return header;
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/bit_bytes.hpp"
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "io/bit_formats.hpp"
 
@@ -43,30 +43,22 @@ class PngFile {
 public:
     explicit PngFile(const std::string& path) : path_(path), open_(open_to_read(path, "a file")) {
         std::array<std::uint8_t, 8> start{};
-        if (open_.bytes < 8) {
-            refuse("is too short for a PNG file");
-        }
+        refuse_if(open_.bytes < 8, "is too short for a PNG file");
         read(start.data(), 8, 0);
-        if (start != kSignature) {
-            refuse("is not a PNG file");
-        }
+        refuse_if(start != kSignature, "is not a PNG file");
         const Chunk chunk = next_chunk();
         std::array<std::uint8_t, 13> facts{};
-        if (!chunk.is("IHDR") || chunk.bytes != 13) {
-            refuse("does not start with a header chunk");
-        }
+        refuse_if(!chunk.is("IHDR") || chunk.bytes != 13, "does not start with a header chunk");
         read(facts.data(), 13, chunk.offset);
         require_checksum(chunk);
         header_.format = BitFormat::png;
         header_.cols = big_endian(facts.data());
         header_.rows = big_endian(facts.data() + 4);
-        if (facts[8] != 1 || facts[9] != 0 || facts[10] != 0 || facts[11] != 0 || facts[12] != 0) {
-            refuse("is not grey with one bit per pixel and without interlacing; convert it to 1-bit greyscale");
-        }
-        if (header_.rows == 0 || header_.cols == 0 || header_.rows > kMostChunkBytes ||
-            header_.cols > kMostChunkBytes) {
-            refuse("has a width or height that no PNG file may have");
-        }
+        refuse_if(facts[8] != 1 || facts[9] != 0 || facts[10] != 0 || facts[11] != 0 || facts[12] != 0,
+                  "is not grey with one bit per pixel and without interlacing; convert it to 1-bit greyscale");
+        refuse_if(
+            header_.rows == 0 || header_.cols == 0 || header_.rows > kMostChunkBytes || header_.cols > kMostChunkBytes,
+            "has a width or height that no PNG file may have");
         header_.data_offset = position_;
         header_.data_bytes = header_.rows * (packed_row_bytes(header_.cols) + 1);
         if (header_.data_bytes / kMostExpansion > open_.bytes) {
@@ -79,18 +71,14 @@ public:
     std::int64_t bytes() const { return open_.bytes; }
 
     Chunk next_chunk() {
-        if (open_.bytes - position_ < 12) {
-            refuse("is truncated");
-        }
+        refuse_if(open_.bytes - position_ < 12, "is truncated");
         std::array<std::uint8_t, 8> start{};
         read(start.data(), 8, position_);
         Chunk chunk;
         chunk.bytes = big_endian(start.data());
         std::memcpy(chunk.name.data(), start.data() + 4, 4);
         chunk.offset = position_ + 8;
-        if (chunk.bytes > kMostChunkBytes || chunk.bytes > open_.bytes - position_ - 12) {
-            refuse("is truncated");
-        }
+        refuse_if(chunk.bytes > kMostChunkBytes || chunk.bytes > open_.bytes - position_ - 12, "is truncated");
         position_ = chunk.offset + chunk.bytes + 4;
         return chunk;
     }
@@ -109,11 +97,10 @@ public:
         }
         std::array<std::uint8_t, 4> told{};
         read(told.data(), 4, chunk.offset + chunk.bytes);
-        if (big_endian(told.data()) != sum) {
-            refuse("is damaged: a checksum is wrong");
-        }
+        refuse_if(big_endian(told.data()) != sum, "is damaged: a checksum is wrong");
     }
     [[noreturn]] void refuse(const std::string& why) const { fail(ErrorCode::input, "'{}' {}", path_, why); }
+    void refuse_if(bool wrong, const char* why) const { fail_if(wrong, ErrorCode::input, "'{}' {}", path_, why); }
 
 private:
     std::string path_;
@@ -126,9 +113,8 @@ private:
 class Pixels {
 public:
     explicit Pixels(PngFile& png) : png_(png), input_(kBufferBytes) {
-        if (::inflateInit(&stream_) != Z_OK) {
-            fail(ErrorCode::resource, "memory for unpacking a PNG file ran out; use smaller matrices");
-        }
+        fail_if(::inflateInit(&stream_) != Z_OK, ErrorCode::resource,
+                "memory for unpacking a PNG file ran out; use smaller matrices");
     }
     ~Pixels() { ::inflateEnd(&stream_); }
     Pixels(const Pixels&) = delete;
@@ -142,12 +128,9 @@ public:
                 fill();
             }
             const int result = ::inflate(&stream_, Z_NO_FLUSH);
-            if (result == Z_STREAM_END && stream_.avail_out > 0) {
-                png_.refuse("holds fewer pixels than its header says");
-            }
-            if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR) {
-                png_.refuse("is damaged: its pixels cannot be unpacked");
-            }
+            png_.refuse_if(result == Z_STREAM_END && stream_.avail_out > 0, "holds fewer pixels than its header says");
+            png_.refuse_if(result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR,
+                           "is damaged: its pixels cannot be unpacked");
         }
     }
 
@@ -155,9 +138,7 @@ private:
     void fill() {
         while (left_ == 0) {
             const Chunk chunk = png_.next_chunk();
-            if (chunk.is("IEND")) {
-                png_.refuse("holds fewer pixels than its header says");
-            }
+            png_.refuse_if(chunk.is("IEND"), "holds fewer pixels than its header says");
             png_.require_checksum(chunk);
             if (chunk.is("IDAT")) {
                 left_ = chunk.bytes;
@@ -250,10 +231,9 @@ BitMatrix read_png(const std::string& path, const FileHooks& hooks) {
 }
 
 void write_png(const std::string& path, const ConstBitView& matrix, const FileHooks& hooks) {
-    if (matrix.rows == 0 || matrix.cols == 0 || matrix.rows > kMostChunkBytes || matrix.cols > kMostChunkBytes) {
-        fail(ErrorCode::input, "'{}': a PNG file has 1 to {} rows and columns, and the matrix is {} x {}; write .pbm",
-             path, kMostChunkBytes, matrix.rows, matrix.cols);
-    }
+    fail_if(matrix.rows == 0 || matrix.cols == 0 || matrix.rows > kMostChunkBytes || matrix.cols > kMostChunkBytes,
+            ErrorCode::input, "'{}': a PNG file has 1 to {} rows and columns, and the matrix is {} x {}; write .pbm",
+            path, kMostChunkBytes, matrix.rows, matrix.cols);
     AtomicFile file(path, 0);
     file.write(kSignature.data(), 8);
     std::array<std::uint8_t, 13> facts{};
@@ -262,9 +242,8 @@ void write_png(const std::string& path, const ConstBitView& matrix, const FileHo
     facts[8] = 1;  // bit per pixel; grey, deflate, no interlacing are zeros
     write_chunk(file, "IHDR", facts.data(), facts.size());
     z_stream stream{};
-    if (::deflateInit(&stream, 1) != Z_OK) {
-        fail(ErrorCode::resource, "memory for packing a PNG file ran out; use smaller matrices");
-    }
+    fail_if(::deflateInit(&stream, 1) != Z_OK, ErrorCode::resource,
+            "memory for packing a PNG file ran out; use smaller matrices");
     try {
         std::vector<std::uint8_t> row(static_cast<std::size_t>(packed_row_bytes(matrix.cols) + 1)),
             packed(kBufferBytes);

@@ -3,7 +3,6 @@
 // h the size where the leaf reaches half of that; bounded by what memory delivers. Products that take a few
 // microseconds run on one thread.
 #include <algorithm>
-#include <cmath>
 
 #include "base/thread_pool.hpp"
 #include "io/machine_file.hpp"

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "io/machine_file.hpp"
 #include "kernels/cuda/combine/pass_shape.hpp"

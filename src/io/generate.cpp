@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "base/complex_as_real.hpp"
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/names.hpp"
 #include "base/size.hpp"
 #include "base/splitmix.hpp"
@@ -206,14 +206,11 @@ void require_kind_fits(Kind kind, Type type) {
     const char* const name = kKinds.of(kind);
     const bool bit_type = type == Type::gf2 || type == Type::boolean;
     const bool fractions = kind == Kind::normal || kind == Kind::hilbert || kind == Kind::kaporin;
-    if (bit_type && (fractions || kind == Kind::uniform || kind == Kind::positive || kind == Kind::integer)) {
-        fail(ErrorCode::usage, "'{}' does not make elements of type {}; bits, graph, identity, ones and zeros do", name,
-             type_name(type));
-    }
-    if (!is_float(type) && fractions) {
-        fail(ErrorCode::usage, "'{}' does not make elements of type {}; uniform, positive and integer do", name,
-             type_name(type));
-    }
+    fail_if(bit_type && (fractions || kind == Kind::uniform || kind == Kind::positive || kind == Kind::integer),
+            ErrorCode::usage, "'{}' does not make elements of type {}; bits, graph, identity, ones and zeros do", name,
+            type_name(type));
+    fail_if(!is_float(type) && fractions, ErrorCode::usage,
+            "'{}' does not make elements of type {}; uniform, positive and integer do", name, type_name(type));
 }
 
 void require_range(const GenerateOptions& options, Type type) {
@@ -221,25 +218,21 @@ void require_range(const GenerateOptions& options, Type type) {
     const std::int64_t most = is_float(type) ? std::min(std::int64_t{1} << std::min(significand_bits(type), 31),
                                                         std::int64_t{std::numeric_limits<std::int32_t>::max()})
                                              : std::numeric_limits<std::int32_t>::max();
-    if (options.low > options.high || options.low < -most || options.high > most) {
-        fail(ErrorCode::usage, "integers from {} to {} cannot be made as {}; choose low <= high within +-{}",
-             options.low, options.high, type_name(type), most);
-    }
+    fail_if(options.low > options.high || options.low < -most || options.high > most, ErrorCode::usage,
+            "integers from {} to {} cannot be made as {}; choose low <= high within +-{}", options.low, options.high,
+            type_name(type), most);
 }
 
 double event_probability(Kind kind, std::int64_t rows, std::int64_t cols, const GenerateOptions& options) {
-    if (kind == Kind::bits && !(options.density >= 0 && options.density <= 1)) {
-        fail(ErrorCode::usage, "a density of {} cannot be; choose 0 to 1", options.density);
-    }
+    fail_if(kind == Kind::bits && !(options.density >= 0 && options.density <= 1), ErrorCode::usage,
+            "a density of {} cannot be; choose 0 to 1", options.density);
     if (kind != Kind::graph) {
         return options.density;
     }
-    if (rows != cols) {
-        fail(ErrorCode::usage, "a graph has a square matrix and {} x {} is not; give one size twice", rows, cols);
-    }
-    if (!(options.average_degree >= 0)) {
-        fail(ErrorCode::usage, "an average degree of {} cannot be; choose 0 or more", options.average_degree);
-    }
+    fail_if(rows != cols, ErrorCode::usage, "a graph has a square matrix and {} x {} is not; give one size twice", rows,
+            cols);
+    fail_if(!(options.average_degree >= 0), ErrorCode::usage, "an average degree of {} cannot be; choose 0 or more",
+            options.average_degree);
     return cols > 1 ? options.average_degree / static_cast<double>(cols - 1) : 0;
 }
 
@@ -262,9 +255,8 @@ void over_rows(std::int64_t rows, std::int64_t cols, const FileHooks& hooks,
     constexpr std::int64_t tasks_per_step = 256;
     ThreadPool& pool = shared_pool(threads_or_default(hooks.threads));
     for (std::int64_t first = 0; first < tasks && cols > 0; first += tasks_per_step) {
-        if (hooks.cancel.cancelled()) {
-            fail(ErrorCode::cancelled, "cancelled while a matrix of {} x {} was made", rows, cols);
-        }
+        fail_if(hooks.cancel.cancelled(), ErrorCode::cancelled, "cancelled while a matrix of {} x {} was made", rows,
+                cols);
         pool.run(std::min(tasks_per_step, tasks - first), [&](std::int64_t task) {
             const std::int64_t begin = (first + task) * rows_per_task;
             for (std::int64_t i = begin; i < std::min(begin + rows_per_task, rows); ++i) {

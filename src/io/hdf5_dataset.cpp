@@ -2,11 +2,10 @@
 
 #include <array>
 #include <filesystem>
-#include <mutex>
 #include <system_error>
 #include <utility>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "io/hdf5_library.hpp"
 #include "io/matrix_source.hpp"
 
@@ -35,51 +34,43 @@ namespace {
 constexpr std::size_t kChunkCache_bytes = std::size_t{16} << 20;
 
 Type element_type(const hdf5::Calls& h5, hdf5::Id stored, const std::string& name, std::optional<Type> as) {
-    struct Entry {
-        hdf5::Id native;
-        Type type;
-    };
-    const std::array<Entry, 4> known{
-        {{h5->f64, Type::f64}, {h5->f32, Type::f32}, {h5->i32, Type::i32}, {h5->i64, Type::i64}}};
-    for (const Entry& entry : known) {
-        if (h5->Tequal(stored, entry.native) > 0) {
-            const bool tf32 = entry.type == Type::f32 && as == Type::tf32;
-            if (as && *as != entry.type && !tf32) {
+    for (const Type type : {Type::f64, Type::f32, Type::i32, Type::i64, Type::c128, Type::c64}) {
+        if (h5->Tequal(stored, hdf5::stored_type(h5, type).get()) > 0) {
+            const bool tf32 = type == Type::f32 && as == Type::tf32;
+            if (as && *as != type && !tf32) {
                 fail(ErrorCode::input, "'{}' holds {}, which cannot be read as {}; convert it or leave --type out",
-                     name, type_name(entry.type), type_name(*as));
+                     name, type_name(type), type_name(*as));
             }
-            return as.value_or(entry.type);
+            return as.value_or(type);
         }
     }
     fail(ErrorCode::input,
-         "'{}' holds elements that are neither little-endian f64, f32, i32 nor i64; write the dataset as one of those",
+         "'{}' holds elements that are neither little-endian f64, f32, i32, i64 nor complex numbers of such floats; "
+         "write "
+         "the dataset as one of those",
          name);
 }
 
 hdf5::Handle open_file(const hdf5::Calls& h5, const Hdf5Name& parts) {
     hdf5::Handle file(h5->Fopen(parts.file.c_str(), hdf5::kReadOnly, hdf5::kDefault), h5->Fclose);
-    if (file.get() < 0) {
-        fail(ErrorCode::input, "'{}' is missing, unreadable or no HDF5 file", parts.file);
-    }
+    fail_if(file.get() < 0, ErrorCode::input, "'{}' is missing, unreadable or no HDF5 file", parts.file);
     return file;
 }
 
 hdf5::Handle open_dataset(const hdf5::Calls& h5, const hdf5::Handle& file, const Hdf5Name& parts,
                           hdf5::Id access = hdf5::kDefault) {
     hdf5::Handle dataset(h5->Dopen2(file.get(), parts.dataset.c_str(), access), h5->Dclose);
-    if (dataset.get() < 0) {
-        fail(ErrorCode::input, "'{}' has no dataset '{}'; 'h5ls -r' lists what there is", parts.file, parts.dataset);
-    }
+    fail_if(dataset.get() < 0, ErrorCode::input, "'{}' has no dataset '{}'; 'h5ls -r' lists what there is", parts.file,
+            parts.dataset);
     return dataset;
 }
 
 std::array<hdf5::Size, 2> matrix_sizes(const hdf5::Calls& h5, const hdf5::Handle& dataset, const std::string& name) {
     const hdf5::Handle space(h5->Dget_space(dataset.get()), h5->Sclose);
     std::array<hdf5::Size, 2> sizes{};
-    if (h5->Sget_simple_extent_ndims(space.get()) != 2 ||
-        h5->Sget_simple_extent_dims(space.get(), sizes.data(), nullptr) != 2) {
-        fail(ErrorCode::input, "'{}' does not have 2 dimensions, and a matrix has; write it as one", name);
-    }
+    fail_if(h5->Sget_simple_extent_ndims(space.get()) != 2 ||
+                h5->Sget_simple_extent_dims(space.get(), sizes.data(), nullptr) != 2,
+            ErrorCode::input, "'{}' does not have 2 dimensions, and a matrix has; write it as one", name);
     return sizes;
 }
 
@@ -95,13 +86,10 @@ void describe_chunks(const hdf5::Calls& h5, const hdf5::Handle& creation, const 
         std::size_t values = 0;
         const int id = h5->Pget_filter2(creation.get(), static_cast<unsigned>(i), &flags, &values, nullptr,
                                         filter.size() - 1, filter.data(), nullptr);
-        if (h5->Zfilter_avail(id) <= 0) {
-            fail(
-                ErrorCode::input,
+        fail_if(h5->Zfilter_avail(id) <= 0, ErrorCode::input,
                 "'{}' is packed by the filter {} ('{}'), which this HDF5 library does not have; install it, or rewrite "
                 "the dataset with 'h5repack -f NONE'",
                 name, id, filter.data());
-        }
         found.storage += fmt::format(", {}", filter.data());
     }
 }
@@ -110,9 +98,8 @@ void describe_chunks(const hdf5::Calls& h5, const hdf5::Handle& creation, const 
 
 Hdf5Dataset find_hdf5_dataset(const std::string& name, std::optional<Type> as) {
     const Hdf5Name parts = split_hdf5_name(name);
-    if (parts.dataset.empty()) {
-        fail(ErrorCode::input, "'{}' does not name a dataset; write it as {}:/path/of/dataset", name, name);
-    }
+    fail_if(parts.dataset.empty(), ErrorCode::input, "'{}' does not name a dataset; write it as {}:/path/of/dataset",
+            name, name);
     std::error_code unknown;
     if (!std::filesystem::is_regular_file(parts.file, unknown)) {  // the library would wait for a pipe's other end
         fail(ErrorCode::input, "'{}' is missing or no regular file; give the name of an HDF5 file", parts.file);
@@ -133,9 +120,8 @@ Hdf5Dataset find_hdf5_dataset(const std::string& name, std::optional<Type> as) {
     matrix_bytes(type, found.rows, found.cols);
     const hdf5::Handle creation(h5->Dget_create_plist(dataset.get()), h5->Pclose);
     const int layout = h5->Pget_layout(creation.get());
-    if (layout == hdf5::kVirtual || h5->Pget_external_count(creation.get()) != 0) {
-        fail(ErrorCode::input, "'{}' keeps its elements in other files; copy it into one with 'h5repack'", name);
-    }
+    fail_if(layout == hdf5::kVirtual || h5->Pget_external_count(creation.get()) != 0, ErrorCode::input,
+            "'{}' keeps its elements in other files; copy it into one with 'h5repack'", name);
     if (layout == hdf5::kChunked) {
         describe_chunks(h5, creation, name, found);
     } else if (sizes[0] == 0 || sizes[1] == 0) {
@@ -186,12 +172,11 @@ void Hdf5Reader::read(std::int64_t row, std::int64_t rows, std::int64_t col, std
     const auto select = [&](const hdf5::Handle& space, const std::array<hdf5::Size, 2>& start) {
         return h5->Sselect_hyperslab(space.get(), hdf5::kSelectSet, start.data(), nullptr, count.data(), nullptr) >= 0;
     };
-    if (!select(in_file, from) || !select(in_memory, origin) ||
-        h5->Dread(open_->dataset.get(), open_->type.get(), in_memory.get(), in_file.get(), hdf5::kDefault, memory) <
-            0) {
-        fail(ErrorCode::input, "'{}' cannot be read by the HDF5 library from row {} on; a chunk is damaged or missing",
-             name_, row);
-    }
+    fail_if(!select(in_file, from) || !select(in_memory, origin) ||
+                h5->Dread(open_->dataset.get(), open_->type.get(), in_memory.get(), in_file.get(), hdf5::kDefault,
+                          memory) < 0,
+            ErrorCode::input, "'{}' cannot be read by the HDF5 library from row {} on; a chunk is damaged or missing",
+            name_, row);
 }
 
 }  // namespace heptad

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 
 namespace heptad::hdf5 {
 namespace {
@@ -80,22 +80,34 @@ bool open_library(const char* name, Library& library) {
 }
 
 Installed::Installed()
-    : found(
-          std::any_of(kNames.begin(), kNames.end(), [&](const char* name) { return open_library(name, functions); })) {}
+    : found(std::ranges::any_of(kNames, [&](const char* name) { return open_library(name, functions); })) {}
 
 Calls::Calls(const std::string& needed_for) : installed_(installed.lock()) {
-    if (!installed_->found) {
-        fail(ErrorCode::input,
-             "'{}' needs HDF5 1.10 or later, and this machine does not have the HDF5 library where programs look for "
-             "it; install it (Debian: libhdf5-dev), or use a .npy file",
-             needed_for);
-    }
+    fail_if(!installed_->found, ErrorCode::input,
+            "'{}' needs HDF5 1.10 or later, and this machine does not have the HDF5 library where programs look for "
+            "it; install it (Debian: libhdf5-dev), or use a .npy file",
+            needed_for);
     installed_->functions.Eget_auto2(kDefault, &print_, &print_to_);
     installed_->functions.Eset_auto2(kDefault, nullptr, nullptr);
 }
 
 Calls::~Calls() {
     installed_->functions.Eset_auto2(kDefault, print_, print_to_);
+}
+
+Handle stored_type(const Calls& h5, Type type) {
+    const Type of_part = is_complex(type) ? part_type(type) : type;
+    const Id part = of_part == Type::f64   ? h5->f64
+                    : of_part == Type::i32 ? h5->i32
+                    : of_part == Type::i64 ? h5->i64
+                                           : h5->f32;
+    if (!is_complex(type)) {
+        return {h5->Tcopy(part), h5->Tclose};
+    }
+    Handle both(h5->Tcreate(kCompound, element_bytes(type)), h5->Tclose);
+    h5->Tinsert(both.get(), "r", 0, part);
+    h5->Tinsert(both.get(), "i", element_bytes(of_part), part);
+    return both;
 }
 
 }  // namespace heptad::hdf5

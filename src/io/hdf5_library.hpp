@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/shared_state.hpp"
+#include "base/types.hpp"
 
 namespace heptad::hdf5 {
 
@@ -21,6 +22,7 @@ inline constexpr Id kDefault = 0;  // H5P_DEFAULT, H5E_DEFAULT
 inline constexpr unsigned kReadOnly = 0, kReadWrite = 1, kTruncate = 2;
 inline constexpr int kCompact = 0, kContiguous = 1, kChunked = 2, kVirtual = 3;  // H5D_layout_t
 inline constexpr int kSelectSet = 0;
+inline constexpr int kCompound = 6;                                  // H5T_COMPOUND
 inline constexpr int kDatasetObject = 5;                             // H5I_DATASET
 inline constexpr int kAllocateEarly = 1;                             // H5D_ALLOC_TIME_EARLY
 inline constexpr int kFillNever = 1;                                 // H5D_FILL_TIME_NEVER
@@ -48,6 +50,9 @@ inline constexpr double kDefaultPreemption = -1;                     // H5D_CHUN
     FUNCTION(Sget_simple_extent_dims, int, (Id, Size*, Size*))                                                     \
     FUNCTION(Sselect_hyperslab, Status, (Id, int, const Size*, const Size*, const Size*, const Size*))             \
     FUNCTION(Sclose, Status, (Id))                                                                                 \
+    FUNCTION(Tcopy, Id, (Id))                                                                                      \
+    FUNCTION(Tcreate, Id, (int, std::size_t))                                                                      \
+    FUNCTION(Tinsert, Status, (Id, const char*, std::size_t, Id))                                                  \
     FUNCTION(Tequal, int, (Id, Id))                                                                                \
     FUNCTION(Tclose, Status, (Id))                                                                                 \
     FUNCTION(Pcreate, Id, (Id))                                                                                    \
@@ -123,5 +128,8 @@ private:
     Id id_;
     Status (*close_)(Id);
 };
+
+/// What elements of a type are stored as: complex ones as {r, i}, which h5py writes and reads.
+Handle stored_type(const Calls& h5, Type type);
 
 }  // namespace heptad::hdf5

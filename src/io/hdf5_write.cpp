@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/matrix.hpp"
 #include "base/size.hpp"
 #include "base/types.hpp"
@@ -25,19 +25,6 @@ namespace {
 constexpr std::int64_t kHeadersBytes = 65536;                 // of groups and of the dataset, more than enough
 constexpr std::int64_t kChunkBytes = std::int64_t{16} << 20;  // between two looks at the cancel token
 
-hdf5::Id stored_type(const hdf5::Calls& h5, Type type) {
-    switch (type) {
-        case Type::f64:
-            return h5->f64;
-        case Type::i32:
-            return h5->i32;
-        case Type::i64:
-            return h5->i64;
-        default:
-            return h5->f32;
-    }
-}
-
 /// Nothing where there is no file.
 std::optional<std::int64_t> bytes_of(const std::string& path) {
     struct stat facts {};
@@ -48,15 +35,12 @@ void copy_into(AtomicFile& file, const std::string& path, const FileHooks& hooks
     std::ifstream old(path, std::ios::binary);
     std::vector<char> chunk(static_cast<std::size_t>(kChunkBytes));
     while (old) {
-        if (hooks.cancel.cancelled()) {
-            fail(ErrorCode::cancelled, "cancelled while '{}' was copied", path);
-        }
+        fail_if(hooks.cancel.cancelled(), ErrorCode::cancelled, "cancelled while '{}' was copied", path);
         old.read(chunk.data(), kChunkBytes);
         file.write(chunk.data(), old.gcount());
     }
-    if (!old.eof()) {
-        fail(ErrorCode::input, "'{}' cannot be read, and its other datasets would be lost; name another file", path);
-    }
+    fail_if(!old.eof(), ErrorCode::input,
+            "'{}' cannot be read, and its other datasets would be lost; name another file", path);
 }
 
 /// A dataset of the name makes way for the new one; anything else of that name stays.
@@ -65,11 +49,10 @@ void remove_dataset(const hdf5::Calls& h5, hdf5::Id file, const Hdf5Name& parts)
     if (object.get() < 0) {
         return;
     }
-    if (h5->Iget_type(object.get()) != hdf5::kDatasetObject ||
-        h5->Ldelete(file, parts.dataset.c_str(), hdf5::kDefault) < 0) {
-        fail(ErrorCode::input, "'{}' in '{}' is not a dataset that could be replaced; give another name", parts.dataset,
-             parts.file);
-    }
+    fail_if(h5->Iget_type(object.get()) != hdf5::kDatasetObject ||
+                h5->Ldelete(file, parts.dataset.c_str(), hdf5::kDefault) < 0,
+            ErrorCode::input, "'{}' in '{}' is not a dataset that could be replaced; give another name", parts.dataset,
+            parts.file);
 }
 
 /// Makes room for the elements in the file `path`, and says where.
@@ -78,10 +61,8 @@ std::int64_t make_room(const std::string& path, bool existing, const Hdf5Name& p
     const hdf5::Handle file(existing ? h5->Fopen(path.c_str(), hdf5::kReadWrite, hdf5::kDefault)
                                      : h5->Fcreate(path.c_str(), hdf5::kTruncate, hdf5::kDefault, hdf5::kDefault),
                             h5->Fclose);
-    if (file.get() < 0) {
-        fail(ErrorCode::input, "'{}' {}; name another file", parts.file,
-             existing ? "is there and is not an HDF5 file that can be written" : "cannot be made by the HDF5 library");
-    }
+    fail_if(file.get() < 0, ErrorCode::input, "'{}' {}; name another file", parts.file,
+            existing ? "is there and is not an HDF5 file that can be written" : "cannot be made by the HDF5 library");
     if (existing) {
         remove_dataset(h5, file.get(), parts);
     }
@@ -93,15 +74,14 @@ std::int64_t make_room(const std::string& path, bool existing, const Hdf5Name& p
     h5->Pset_layout(creation.get(), hdf5::kContiguous);
     h5->Pset_alloc_time(creation.get(), hdf5::kAllocateEarly);
     h5->Pset_fill_time(creation.get(), hdf5::kFillNever);
-    const hdf5::Handle dataset(h5->Dcreate2(file.get(), parts.dataset.c_str(), stored_type(h5, matrix.type),
-                                            space.get(), groups.get(), creation.get(), hdf5::kDefault),
+    const hdf5::Handle type = hdf5::stored_type(h5, matrix.type);
+    const hdf5::Handle dataset(h5->Dcreate2(file.get(), parts.dataset.c_str(), type.get(), space.get(), groups.get(),
+                                            creation.get(), hdf5::kDefault),
                                h5->Dclose);
     const hdf5::Address offset = dataset.get() < 0 ? hdf5::kNowhere : h5->Dget_offset(dataset.get());
     const bool elements = matrix.rows > 0 && matrix.cols > 0;
-    if (dataset.get() < 0 || (elements && offset == hdf5::kNowhere)) {
-        fail(ErrorCode::input, "'{}' cannot be made in '{}'; give another name of a dataset", parts.dataset,
-             parts.file);
-    }
+    fail_if(dataset.get() < 0 || (elements && offset == hdf5::kNowhere), ErrorCode::input,
+            "'{}' cannot be made in '{}'; give another name of a dataset", parts.dataset, parts.file);
     return elements ? static_cast<std::int64_t>(offset) : 0;
 }
 
@@ -110,9 +90,7 @@ void write_rows(AtomicFile& file, const std::string& name, const ConstView& matr
     const std::int64_t at_once = std::clamp<std::int64_t>(kChunkBytes / row_bytes, 1, matrix.rows);
     Matrix chunk(matrix.type, at_once, matrix.cols);
     for (std::int64_t row = 0; row < matrix.rows; row += at_once) {
-        if (hooks.cancel.cancelled()) {
-            fail(ErrorCode::cancelled, "cancelled while '{}' was written", name);
-        }
+        fail_if(hooks.cancel.cancelled(), ErrorCode::cancelled, "cancelled while '{}' was written", name);
         const std::int64_t rows = std::min(at_once, matrix.rows - row);
         copy_view(block(matrix, row, 0, rows, matrix.cols), block(chunk.view(), 0, 0, rows, matrix.cols));
         file.write(chunk.data(), rows * row_bytes);
@@ -124,20 +102,16 @@ void write_rows(AtomicFile& file, const std::string& name, const ConstView& matr
 
 void check_hdf5_writable(const std::string& name, Type type) {
     const Hdf5Name parts = split_hdf5_name(name);
-    if (parts.dataset.size() < 2) {
-        fail(ErrorCode::input, "'{}' does not name a dataset; write it as {}:/path/of/dataset", name, parts.file);
-    }
-    if (type != Type::f64 && type != Type::f32 && type != Type::tf32 && !is_integer(type)) {
-        fail(ErrorCode::input,
-             "'{}' would hold {}, but datasets are written of f64, f32, i32 and i64; name a .npy file", name,
-             type_name(type));
-    }
+    fail_if(parts.dataset.size() < 2, ErrorCode::input, "'{}' does not name a dataset; write it as {}:/path/of/dataset",
+            name, parts.file);
+    fail_if(type != Type::f64 && type != Type::f32 && type != Type::tf32 && !is_integer(type) && !is_complex(type),
+            ErrorCode::input,
+            "'{}' would hold {}, but datasets are written of f64, f32, c64, c128, i32 and i64; name a .npy file", name,
+            type_name(type));
     const hdf5::Calls installed(name);
     const AtomicFile probe(parts.file, 0);
-    if (probe.temporary().empty()) {
-        fail(ErrorCode::input, "'{}' is a device or a pipe, and an HDF5 file cannot be one; give another name",
-             parts.file);
-    }
+    fail_if(probe.temporary().empty(), ErrorCode::input,
+            "'{}' is a device or a pipe, and an HDF5 file cannot be one; give another name", parts.file);
 }
 
 void write_hdf5_dataset(const std::string& name, const ConstView& matrix, const FileHooks& hooks) {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/thread_pool.hpp"
 #include "io/io_uring_queue.hpp"
 #include "io/transfer.hpp"
@@ -102,10 +102,8 @@ std::unique_ptr<IoQueue> make_io_queue(const std::string& by, const IoWatch& wat
         if (std::unique_ptr<IoQueue> queue = make_uring_queue(watch)) {
             return queue;
         }
-        if (by == "uring") {
-            fail(ErrorCode::usage, "io_uring cannot be used: {}; leave the choice to the program",
-                 has_uring() ? "the kernel refuses it here" : "this build does not have liburing");
-        }
+        fail_if(by == "uring", ErrorCode::usage, "io_uring cannot be used: {}; leave the choice to the program",
+                has_uring() ? "the kernel refuses it here" : "this build does not have liburing");
     }
     return std::make_unique<ThreadQueue>(watch);
 }

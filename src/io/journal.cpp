@@ -4,7 +4,7 @@
 #include <sstream>
 #include <utility>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 
 namespace heptad {
 namespace {
@@ -135,11 +135,9 @@ std::string header_text(const JournalHeader& header) {
 /// Takes a whole line of the header. True: it was the last one.
 bool take_whole_line(const std::string& path, const std::string& text, std::int64_t number, JournalHeader& header) {
     if (number == 1) {
-        if (text != kTitle) {
-            fail(ErrorCode::input,
-                 "'{}' {}, which this version of heptad cannot go on with; start over without --resume", path,
-                 text.starts_with(kAnyTitle) ? "was written by another version" : "is not a journal");
-        }
+        fail_if(text != kTitle, ErrorCode::input,
+                "'{}' {}, which this version of heptad cannot go on with; start over without --resume", path,
+                text.starts_with(kAnyTitle) ? "was written by another version" : "is not a journal");
         return false;
     }
     if (text == "begin") {

@@ -1,7 +1,6 @@
 // Keeping descriptions; the CPU's file has one per number of threads.
 #include "io/machine_file.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,10 +16,11 @@
 #include <system_error>
 #include <utility>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/file_lock.hpp"
 #include "base/json_text.hpp"
 #include "base/thread_pool.hpp"
+#include "io/atomic_file.hpp"
 #include "kernels/cpu/cpu_backend.hpp"
 #include "kernels/cpu/cpu_info.hpp"
 #include "kernels/cpu/vendor_blas.hpp"
@@ -82,49 +82,10 @@ private:
     FileLock lock_;
 };
 
-/// A file beside the target that takes its place when it is complete, so that readers see the old one or the new one.
-class Replacement {
-public:
-    explicit Replacement(const TuneFile& target)
-        : target_(target), path_(fmt::format("{}.{}.new", target.path, getpid())) {
-        file_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-        if (file_ < 0) {
-            cannot_keep(target_, "create", path_, errno);
-        }
-    }
-    ~Replacement() {
-        if (file_ >= 0) {
-            close(file_);
-        }
-        if (!done_) {
-            unlink(path_.c_str());
-        }
-    }
-    Replacement(const Replacement&) = delete;
-    Replacement& operator=(const Replacement&) = delete;
-
-    void finish(const std::string& text) {
-        std::size_t written = 0;
-        while (written < text.size()) {
-            const ssize_t n = write(file_, text.data() + written, text.size() - written);
-            if (n < 0 && errno != EINTR) {
-                cannot_keep(target_, "write", path_, errno);
-            }
-            written += n > 0 ? static_cast<std::size_t>(n) : 0;
-        }
-        const bool synced = fsync(file_) == 0;
-        if (close(std::exchange(file_, -1)) != 0 || !synced || rename(path_.c_str(), target_.path.c_str()) != 0) {
-            cannot_keep(target_, "finish", path_, errno);
-        }
-        done_ = true;
-    }
-
-private:
-    const TuneFile& target_;
-    const std::string path_;
-    int file_ = -1;
-    bool done_ = false;
-};
+/// Throws what keeps the file from being written, with the way out.
+void write_file(const TuneFile& file, const std::function<void()>& write) try { write(); } catch (const Error& error) {
+    fail(ErrorCode::resource, "{}; set {} to a file that can be written", error.what(), file.variable);
+}
 
 /// What stands in a file: none, if it is not there. Throws Error(input) where it is no file of descriptions.
 std::optional<nlohmann::json> read_root(const TuneFile& file) {
@@ -139,18 +100,16 @@ std::optional<nlohmann::json> read_root(const TuneFile& file) {
         fail(ErrorCode::input, "it cannot be read: {}", failure.what());
     }
     nlohmann::json root = parse_json(text);
-    if (!root.is_object() || !root.contains("key") || !root["key"].is_string() || !root.contains("machines") ||
-        !root["machines"].is_array()) {
-        fail(ErrorCode::input, "it holds something else");
-    }
+    fail_if(!root.is_object() || !root.contains("key") || !root["key"].is_string() || !root.contains("machines") ||
+                !root["machines"].is_array(),
+            ErrorCode::input, "it holds something else");
     return root;
 }
 
 [[noreturn]] void not_a_tune_file(const TuneFile& file, const char* why) {
     fail(ErrorCode::input,
          "{} names '{}', which is not a file of measurements ({}); correct the name or unset the variable, or remove "
-         "the "
-         "file and measure again with `heptad tune`",
+         "the file and measure again with `heptad tune`",
          file.variable, file.path, why);
 }
 
@@ -171,10 +130,8 @@ void require_ours(const TuneFile& file) {
 
 /// Makes the folder too.
 void require_place(const TuneFile& file) {
-    if (file.path.empty()) {
-        fail(ErrorCode::resource, "there is no place to keep the measurement; set {}, XDG_CACHE_HOME or HOME",
-             file.variable);
-    }
+    fail_if(file.path.empty(), ErrorCode::resource,
+            "there is no place to keep the measurement; set {}, XDG_CACHE_HOME or HOME", file.variable);
     std::error_code ignored;  // opening a file there tells what is wrong
     const auto folder = std::filesystem::path(file.path).parent_path();
     if (!folder.empty()) {
@@ -271,7 +228,7 @@ void require_updatable(const TuneFile& file) {
     require_place(file);
     const Lock lock(file);
     require_ours(file);
-    const Replacement beside(file);  // removed at once
+    write_file(file, [&] { const AtomicFile beside(file.path, 0); });  // removed at once
 }
 
 void update_machines(const TuneFile& file, const std::function<void(std::vector<Machine>&)>& change) {
@@ -286,7 +243,8 @@ void update_machines(const TuneFile& file, const std::function<void(std::vector<
     for (const Machine& each : machines) {
         root["machines"].push_back(nlohmann::ordered_json::parse(print_machine(each)));
     }
-    Replacement(file).finish(root.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+    const std::string text = root.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    write_file(file, [&] { write_text_file(file.path, text); });
 }
 
 namespace {
@@ -315,7 +273,7 @@ std::vector<Machine> machines_of_this_processor() {
             }
         }
     }
-    std::sort(files.begin(), files.end());
+    std::ranges::sort(files);
     std::vector<Machine> machines;
     for (const auto& file : files) {
         try {
@@ -340,15 +298,15 @@ Machine load_machine(int threads, NamedFile missing) {
         const cpu::CpuBackend backend(shared_pool(threads));
         const auto is_missing = [&](const std::string& leaf, Type type) {
             const std::vector<std::string> known = backend.leaves(type);
-            return std::find(known.begin(), known.end(), leaf) == known.end();
+            return std::ranges::find(known, leaf) == known.end();
         };
         std::erase_if(machine.leaves,
                       [&](const LeafProfile& profile) { return is_missing(profile.leaf, profile.type); });
         // Types that `tune` passes over are guessed.
         std::vector<LeafProfile> guesses = default_machine(threads).leaves;
         std::erase_if(guesses, [&](const LeafProfile& guess) {
-            return std::any_of(machine.leaves.begin(), machine.leaves.end(),
-                               [&](const LeafProfile& measured) { return measured.type == guess.type; });
+            return std::ranges::any_of(machine.leaves,
+                                       [&](const LeafProfile& measured) { return measured.type == guess.type; });
         });
         std::move(guesses.begin(), guesses.end(), std::back_inserter(machine.leaves));
         // Without one of those that ran, nobody knows how the others compare with the fastest library.

@@ -9,10 +9,10 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/huge_pages.hpp"
 #include "base/size.hpp"
-#include "io/sampled_hash.hpp"
+#include "io/checksum.hpp"
 #include "plan/search/file_schedule.hpp"
 
 namespace heptad {
@@ -39,9 +39,8 @@ PageBuffer::PageBuffer(std::int64_t bytes) : bytes_(bytes) {
         return;
     }
     data_ = static_cast<std::byte*>(map_huge_pages(bytes));
-    if (data_ == nullptr) {
-        fail(ErrorCode::resource, "no memory for a buffer of {} bytes; free memory or give a smaller --memory", bytes);
-    }
+    fail_if(data_ == nullptr, ErrorCode::resource,
+            "no memory for a buffer of {} bytes; free memory or give a smaller --memory", bytes);
 }
 
 PageBuffer::~PageBuffer() {
@@ -84,9 +83,8 @@ MatrixFile::MatrixFile(MatrixSource source, IoWatch watch) : source_(std::move(s
         fail(ErrorCode::input, "'{}' cannot be opened: {}", source_.name, system_error_text(why));
     }
     struct stat facts {};
-    if (::fstat(cached_.get(), &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size != source_.file_bytes) {
-        fail(ErrorCode::input, "'{}' changed while it was opened; let it settle and try again", source_.name);
-    }
+    fail_if(::fstat(cached_.get(), &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size != source_.file_bytes,
+            ErrorCode::input, "'{}' changed while it was opened; let it settle and try again", source_.name);
     // Opened without waiting lest a pipe stops us; for a regular file io_uring would take that for "try again" for
     // ever.
     if (::fcntl(cached_.get(), F_SETFL, 0) != 0) {
@@ -165,9 +163,8 @@ void MatrixFile::require_unchanged() const {
 }
 
 InputChanged::InputChanged(const std::string& name)
-    : Error(ErrorCode::input,
-            fmt::format("'{}' was changed while it was multiplied, so that the result would be of neither version; "
-                        "start over without --resume when it rests",
-                        name)) {}
+    : Error(ErrorCode::input, fmt::format("'{}' was changed while it was multiplied, so that the result would be of "
+                                          "neither version; start over without --resume when it rests",
+                                          name)) {}
 
 }  // namespace heptad

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/names.hpp"
 #include "base/size.hpp"
 #include "base/text_stream.hpp"
 #include "io/bit_formats.hpp"
@@ -17,6 +18,8 @@ namespace heptad {
 namespace {
 
 /// A line is a few numbers or a comment.
+constexpr Names<MarketField, 4> kFields{{"pattern", "integer", "real", "complex"}};
+constexpr Names<MarketSymmetry, 4> kSymmetries{{"general", "symmetric", "skew-symmetric", "hermitian"}};
 constexpr std::size_t kMostLineBytes = 65536;
 /// Entries between two looks at the cancel token.
 constexpr std::int64_t kEntriesPerStep = 1 << 20;
@@ -97,6 +100,14 @@ bool is_blank(std::string_view text) {
     return text.find_first_not_of(" \t\r") == std::string_view::npos;
 }
 
+/// The first word of `text`, which is cut off.
+std::string_view take_word(std::string_view& text) {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r"), text.size()));
+    const std::string_view word = text.substr(0, text.find_first_of(" \t\r"));
+    text.remove_prefix(word.size());
+    return word;
+}
+
 /// The finite number that `text` is, blanks around it aside.
 bool is_number(std::string_view text, double& number) {
     text.remove_prefix(std::min(text.find_first_not_of(" \t\r"), text.size()));
@@ -122,22 +133,18 @@ void read_banner(MarketLines& lines, MarketHeader& header) {
         lines.refuse("the format is '" + format.substr(0, 20) + "'; it must be coordinate or array");
     }
     header.array = format == "array";
-    if (field == "pattern" && !header.array) {
-        header.field = MarketField::pattern;
-    } else if (field == "integer") {
-        header.field = MarketField::integer;
-    } else if (field != "real" && field != "double") {
+    const std::optional<MarketField> known_field = kFields.find(field == "double" ? "real" : field);
+    if (!known_field || (*known_field == MarketField::pattern && header.array)) {
         lines.refuse("the field is '" + field.substr(0, 20) +
-                     "'; it must be real, integer or, of coordinates, pattern");
+                     "'; it must be real, complex, integer or, of coordinates, pattern");
     }
-    if (symmetry == "symmetric") {
-        header.symmetry = MarketSymmetry::symmetric;
-    } else if (symmetry == "skew-symmetric") {
-        header.symmetry = MarketSymmetry::skew;
-    } else if (symmetry != "general") {
+    header.field = *known_field;
+    const std::optional<MarketSymmetry> known = kSymmetries.find(symmetry);
+    if (!known || (*known == MarketSymmetry::hermitian && header.field != MarketField::complex)) {
         lines.refuse("the symmetry is '" + symmetry.substr(0, 20) +
-                     "'; it must be general, symmetric or skew-symmetric");
+                     "'; it must be general, symmetric, skew-symmetric or, of complex numbers, hermitian");
     }
+    header.symmetry = *known;
 }
 
 /// How many values an array stores.
@@ -145,6 +152,7 @@ std::int64_t array_entries(const MarketHeader& header) {
     const std::int64_t all = checked_mul(header.rows, header.cols);
     switch (header.symmetry) {
         case MarketSymmetry::symmetric:
+        case MarketSymmetry::hermitian:
             return all / 2 + (header.rows + 1) / 2;  // rows * (rows + 1) / 2, without an overflow on the way
         case MarketSymmetry::skew:
             return all / 2 - header.rows / 2;
@@ -185,13 +193,11 @@ MarketHeader read_header(MarketLines& lines) {
 }  // namespace
 
 const char* market_field_name(MarketField field) {
-    return field == MarketField::pattern ? "pattern" : field == MarketField::integer ? "integer" : "real";
+    return kFields.of(field);
 }
 
 const char* market_symmetry_name(MarketSymmetry symmetry) {
-    return symmetry == MarketSymmetry::symmetric ? "symmetric"
-           : symmetry == MarketSymmetry::skew    ? "skew-symmetric"
-                                                 : "general";
+    return kSymmetries.of(symmetry);
 }
 
 bool is_matrix_market_name(const std::string& path) {
@@ -226,9 +232,9 @@ struct MarketReader::State {
     void advance() {
         if (++place.row == header.rows) {
             ++place.col;
-            place.row = header.symmetry == MarketSymmetry::general     ? 0
-                        : header.symmetry == MarketSymmetry::symmetric ? place.col
-                                                                       : place.col + 1;
+            place.row = header.symmetry == MarketSymmetry::general ? 0
+                        : header.symmetry == MarketSymmetry::skew  ? place.col + 1
+                                                                   : place.col;
         }
     }
     void parse_place(std::string_view& rest, MarketEntry& entry) const {
@@ -281,7 +287,13 @@ bool MarketReader::next(MarketEntry& entry) {
         entry.col = state.place.col;
         state.advance();
     }
-    if (state.header.field != MarketField::pattern && !is_number(rest, entry.value)) {
+    const std::string_view value = rest;
+    if (state.header.field == MarketField::complex &&
+        !(is_number(take_word(rest), entry.value) && is_number(rest, entry.imaginary))) {
+        refuse("the value '" + std::string(value.substr(0, 40)) + "' is not two finite numbers, as complex ones are");
+    }
+    if ((state.header.field == MarketField::real || state.header.field == MarketField::integer) &&
+        !is_number(rest, entry.value)) {
         refuse("the value '" + std::string(rest.substr(0, 40)) + "' is not a finite number");
     }
     if (state.header.field == MarketField::integer && entry.value != std::trunc(entry.value)) {

@@ -1,9 +1,9 @@
 // Matrix Market files: read only, and whole.
 //
-//   %%MatrixMarket matrix coordinate|array pattern|integer|real general|symmetric|skew-symmetric
+//   %%MatrixMarket matrix coordinate|array pattern|integer|real|complex general|symmetric|skew-symmetric|hermitian
 //   % comments
 //   rows columns entries          array: rows columns
-//   row column [value]            from 1; array: one value per line, column by column
+//   row column [value]            from 1; array: one value per line, column by column; complex: two numbers
 //
 // Of symmetric matrices one triangle is stored: of arrays the lower one, without the diagonal where it is skew.
 #pragma once
@@ -19,8 +19,8 @@
 
 namespace heptad {
 
-enum class MarketField : std::uint8_t { pattern, integer, real };
-enum class MarketSymmetry : std::uint8_t { general, symmetric, skew };
+enum class MarketField : std::uint8_t { pattern, integer, real, complex };
+enum class MarketSymmetry : std::uint8_t { general, symmetric, skew, hermitian };
 
 struct MarketHeader {
     std::int64_t rows = 0, cols = 0;
@@ -43,7 +43,7 @@ MarketHeader read_market_header(const std::string& path);
 /// One stored entry; those that follow by symmetry are not handed out.
 struct MarketEntry {
     std::int64_t row = 0, col = 0;  ///< from 0
-    double value = 1;
+    double value = 1, imaginary = 0;
 };
 
 class MarketReader {
@@ -66,12 +66,13 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// What the numbers of a file are taken for: `as`, or f64 for real ones and i32 for integers. Throws Error(usage) where
-/// a pattern is all there is and nothing says what to take it for.
+/// What the numbers of a file are taken for: `as`, or c128 for complex ones, f64 for real ones and i32 for integers.
+/// Throws Error(usage) where a pattern is all there is and nothing says what to take it for, and where the one is
+/// complex and not the other.
 Type market_type(const MarketHeader& header, const std::string& path, std::optional<Type> as);
 
-/// What several files are taken for together: f64 if one holds real numbers, i32 if one holds integers; patterns alone
-/// tell nothing.
+/// What several files are taken for together: c128 if one holds complex numbers, f64 if one holds real ones, i32 if one
+/// holds integers; patterns alone tell nothing.
 std::optional<Type> type_of_markets(const std::vector<std::string>& files);
 
 /// The whole matrix, row by row. Entries of one place are added up; a pattern is made of ones, and for gf2 and bool

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "io/matrix_file.hpp"
 #include "io/matrix_market.hpp"
 #include "io/npy.hpp"
@@ -22,9 +22,8 @@ Matrix read_matrix(const MatrixName& name, const FileHooks& hooks) {
         return read_npy(name.path, name.as, hooks);
     }
     const MatrixSource source = find_matrix(name);
-    if (source.type == Type::gf2 || source.type == Type::boolean) {
-        fail(ErrorCode::input, "'{}' cannot be bits without a header; give them as .npy or .pbm", source.name);
-    }
+    fail_if(source.type == Type::gf2 || source.type == Type::boolean, ErrorCode::input,
+            "'{}' cannot be bits without a header; give them as .npy or .pbm", source.name);
     const MatrixFile file(source, hooks.watch);
     Matrix matrix(source.type, source.layout.rows, source.layout.cols);
     if (matrix.size_bytes() == 0) {
@@ -37,9 +36,7 @@ Matrix read_matrix(const MatrixName& name, const FileHooks& hooks) {
     FileLayout layout = source.layout;
     layout.block_bytes = 1;
     for (std::int64_t row = 0; row < layout.rows; row += at_once) {
-        if (hooks.cancel.cancelled()) {
-            fail(ErrorCode::cancelled, "cancelled while '{}' was read", source.name);
-        }
+        fail_if(hooks.cancel.cancelled(), ErrorCode::cancelled, "cancelled while '{}' was read", source.name);
         const std::int64_t rows = std::min(at_once, layout.rows - row);
         file.read(*queue, layout, {row, rows, 0, layout.cols}, static_cast<std::byte*>(matrix.data()) + row * pitch);
         report(hooks, row + rows, layout.rows, "read");

@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "io/bit_file.hpp"
 #include "io/hdf5_dataset.hpp"
@@ -23,18 +23,15 @@ std::int64_t regular_file_bytes(const std::string& path) {
         const int why = errno;
         fail(ErrorCode::input, "'{}' cannot be opened: {}", path, system_error_text(why));
     }
-    if (!S_ISREG(facts.st_mode)) {
-        fail(ErrorCode::input, "'{}' is {}; give a matrix file", path,
-             S_ISDIR(facts.st_mode) ? "a folder" : "no regular file");
-    }
+    fail_if(!S_ISREG(facts.st_mode), ErrorCode::input, "'{}' is {}; give a matrix file", path,
+            S_ISDIR(facts.st_mode) ? "a folder" : "no regular file");
     return facts.st_size;
 }
 
 /// What the elements are taken for. tf32 is f32 data that is multiplied otherwise.
 Type raw_type(const std::string& path, const RawShape& raw, std::optional<Type> as) {
-    if (raw.type == Type::gf2 || raw.type == Type::boolean) {
-        fail(ErrorCode::input, "'{}' cannot be bits without a header; give them as .npy or .pbm", path);
-    }
+    fail_if(raw.type == Type::gf2 || raw.type == Type::boolean, ErrorCode::input,
+            "'{}' cannot be bits without a header; give them as .npy or .pbm", path);
     if (as && *as != raw.type && !(*as == Type::tf32 && raw.type == Type::f32)) {
         fail(ErrorCode::input, "'{}' is said to hold {}, but {} is asked for; name one type", path, type_name(raw.type),
              type_name(*as));
@@ -46,21 +43,17 @@ MatrixSource raw_matrix(const std::string& path, const RawShape& raw, std::optio
     const Type type = raw_type(path, raw, as);
     const std::int64_t bytes = matrix_bytes(raw.type, raw.rows, raw.cols);
     const std::int64_t file_bytes = regular_file_bytes(path);
-    if (file_bytes != bytes) {
-        fail(ErrorCode::input, "'{}' has {} bytes, and {} x {} of {} make {}; give its true shape", path, file_bytes,
-             raw.rows, raw.cols, type_name(raw.type), bytes);
-    }
+    fail_if(file_bytes != bytes, ErrorCode::input, "'{}' has {} bytes, and {} x {} of {} make {}; give its true shape",
+            path, file_bytes, raw.rows, raw.cols, type_name(raw.type), bytes);
     const auto element = static_cast<std::int64_t>(element_bytes(raw.type));
     return {path, path, type, {raw.rows, raw.cols, element, false, 0, 1}, file_bytes};
 }
 
 MatrixSource packed_matrix(const MatrixName& name) {
     const BitFileHeader header = read_bit_header(name.path, name.columns);
-    if (header.format != BitFormat::pbm && header.format != BitFormat::npy_packed) {
-        fail(ErrorCode::input,
-             "'{}' ({}) can be multiplied in memory only; give more memory, or a PBM file or a packed .npy (--columns)",
-             name.path, bit_format_name(header.format));
-    }
+    fail_if(header.format != BitFormat::pbm && header.format != BitFormat::npy_packed, ErrorCode::input,
+            "'{}' ({}) can be multiplied in memory only; give more memory, or a PBM file or a packed .npy (--columns)",
+            name.path, bit_format_name(header.format));
     FileLayout layout{header.rows, header.cols, 1, false, header.data_offset, 1};
     layout.packed = true;
     return {name.path, name.path, *name.bits, layout, header.data_offset + header.data_bytes};
@@ -96,13 +89,10 @@ MatrixSource find_matrix(const MatrixName& name) {
     if (name.raw) {
         return raw_matrix(name.path, *name.raw, name.as);
     }
-    if (is_matrix_market_name(name.path)) {
-        fail(ErrorCode::input,
-             "'{}' is a Matrix Market file, which products in memory read and no others; give more memory, or save it "
-             "as "
-             ".npy",
-             name.path);
-    }
+    fail_if(is_matrix_market_name(name.path), ErrorCode::input,
+            "'{}' is a Matrix Market file, which products in memory read and no others; give more memory, or save it "
+            "as .npy",
+            name.path);
     if (is_hdf5_name(name.path)) {
         return dataset_matrix(name);
     }

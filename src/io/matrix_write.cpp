@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "io/atomic_file.hpp"
 #include "io/bit_file.hpp"
 #include "io/hdf5_dataset.hpp"
@@ -19,37 +19,29 @@ namespace {
 constexpr std::array<const char*, 9> kForeign{".mtx", ".csv", ".tsv", ".txt", ".json", ".mat", ".npz", ".bin", ".raw"};
 
 void require_format(const std::string& path) {
-    if (is_bit_file_name(path)) {
-        fail(ErrorCode::input,
-             "'{}' would be a file of packed bits, but this matrix has a byte or more for each element; name a .npy "
-             "file, or ask for packed bits: --type gf2 or bool, and no option that only others have",
-             path);
-    }
-    if (promises_foreign_format(path)) {
-        fail(ErrorCode::input, "'{}' promises a format that is not written; name a .npy file", path);
-    }
+    fail_if(is_bit_file_name(path), ErrorCode::input,
+            "'{}' would be a file of packed bits, but this matrix has a byte or more for each element; name a .npy "
+            "file, or ask for packed bits: --type gf2 or bool, and no option that only others have",
+            path);
+    fail_if(promises_foreign_format(path), ErrorCode::input,
+            "'{}' promises a format that is not written; name a .npy file", path);
 }
 
 }  // namespace
 
 bool promises_foreign_format(const std::string& path) {
     const std::string suffix = suffix_of(path);
-    return !is_hdf5_name(path) &&
-           std::any_of(kForeign.begin(), kForeign.end(), [&](const char* foreign) { return suffix == foreign; });
+    return !is_hdf5_name(path) && std::ranges::any_of(kForeign, [&](const char* foreign) { return suffix == foreign; });
 }
 
 void require_npy_name(const std::string& path) {
     require_format(path);
-    if (path == "-" || open_file_of(path)) {
-        fail(ErrorCode::input,
-             "'{}' is not a file with a name, and a result that is made piece by piece needs one; give the name of a "
-             "file",
-             path);
-    }
-    if (is_hdf5_name(path)) {
-        fail(ErrorCode::input, "'{}' would be an HDF5 dataset, which is written from memory only; name a .npy file",
-             path);
-    }
+    fail_if(path == "-" || open_file_of(path), ErrorCode::input,
+            "'{}' is not a file with a name, and a result that is made piece by piece needs one; give the name of a "
+            "file",
+            path);
+    fail_if(is_hdf5_name(path), ErrorCode::input,
+            "'{}' would be an HDF5 dataset, which is written from memory only; name a .npy file", path);
 }
 
 void check_matrix_writable(const std::string& path, Type type) {

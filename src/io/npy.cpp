@@ -1,11 +1,9 @@
 #include "io/npy.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <vector>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "base/thread_pool.hpp"
 #include "base/view_copy.hpp"
@@ -34,13 +32,11 @@ OpenNpy open_npy(const std::string& path, std::optional<Type> as) {
     read_exactly(read_from(npy.file.get()), start.data(), static_cast<std::int64_t>(start.size()), 0, path);
     npy.header = parse_npy_header(start, path, as);
     const std::int64_t expected = npy.header.data_offset + npy.header.data_bytes;
-    if (file_bytes != expected) {
-        fail(ErrorCode::input,
-             "'{}' is {}: its header says {} x {} of '{}', which makes {} bytes, and the file has {}; {}", path,
-             file_bytes < expected ? "truncated" : "too long", npy.header.rows, npy.header.cols, npy.header.dtype,
-             expected, file_bytes,
-             file_bytes < expected ? "copy or save it again" : "save each array in a file of its own");
-    }
+    fail_if(file_bytes != expected, ErrorCode::input,
+            "'{}' is {}: its header says {} x {} of '{}', which makes {} bytes, and the file has {}; {}", path,
+            file_bytes < expected ? "truncated" : "too long", npy.header.rows, npy.header.cols, npy.header.dtype,
+            expected, file_bytes,
+            file_bytes < expected ? "copy or save it again" : "save each array in a file of its own");
     return npy;
 }
 
@@ -120,10 +116,8 @@ Matrix read_npy(const std::string& path, std::optional<Type> as, const FileHooks
 
 void write_npy(const std::string& path, const ConstView& matrix, const FileHooks& hooks) {
     const std::int64_t bytes = matrix_bytes(matrix.type, matrix.rows, matrix.cols);
-    if (bytes > 0 && matrix.data == nullptr) {
-        fail(ErrorCode::usage, "a matrix of {} x {} at a null address cannot be written to '{}'", matrix.rows,
-             matrix.cols, path);
-    }
+    fail_if(bytes > 0 && matrix.data == nullptr, ErrorCode::usage,
+            "a matrix of {} x {} at a null address cannot be written to '{}'", matrix.rows, matrix.cols, path);
     const std::string header = npy_header_text(matrix.type, matrix.rows, matrix.cols);
     AtomicFile file(path, checked_add(bytes, static_cast<std::int64_t>(header.size())));
     file.write(header.data(), static_cast<std::int64_t>(header.size()));

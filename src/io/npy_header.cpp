@@ -6,12 +6,11 @@
 // Nothing else of Python is understood; whatever does not fit is refused with the byte at which it starts.
 #include <array>
 #include <bit>
-#include <cctype>
 #include <cstring>
 #include <string_view>
 #include <vector>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/shared_state.hpp"
 #include "io/npy.hpp"
 
@@ -73,9 +72,7 @@ public:
             }
         }
         skip_space();
-        if (at_ != text_.size()) {
-            refuse("something follows the closing '}'");
-        }
+        refuse_if(at_ != text_.size(), "something follows the closing '}'");
         if (!has_descr || !has_order || !has_shape) {
             refuse(fmt::format("the key '{}' is missing", !has_descr   ? "descr"
                                                           : !has_order ? "fortran_order"
@@ -87,9 +84,13 @@ public:
 private:
     [[noreturn]] void refuse(const std::string& why) const {
         fail(ErrorCode::input,
-             "the .npy header of '{}' is malformed at its byte {}: {}; save the array again with "
-             "numpy.save",
-             name_, at_, why);
+             "the .npy header of '{}' is malformed at its byte {}: {}; save the array again with numpy.save", name_,
+             at_, why);
+    }
+    void refuse_if(bool wrong, const char* why) const {
+        if (wrong) {
+            refuse(why);
+        }
     }
 
     void once(bool& seen, const std::string& key) const {
@@ -114,29 +115,19 @@ private:
         return false;
     }
 
-    void expect(char c, const char* otherwise) {
-        if (!accept(c)) {
-            refuse(otherwise);
-        }
-    }
+    void expect(char c, const char* otherwise) { refuse_if(!accept(c), otherwise); }
 
     std::string string() {
         skip_space();
-        if (at_ >= text_.size() || (text_[at_] != '\'' && text_[at_] != '"')) {
-            refuse("a quoted string is expected");
-        }
+        refuse_if(at_ >= text_.size() || (text_[at_] != '\'' && text_[at_] != '"'), "a quoted string is expected");
         const char quote = text_[at_];
         const std::size_t first = at_ + 1;
         std::size_t last = first;
         while (last < text_.size() && text_[last] != quote) {
-            if (text_[last] == '\\' || text_[last] == '\n') {
-                refuse("a string holds a backslash or a line end");
-            }
+            refuse_if(text_[last] == '\\' || text_[last] == '\n', "a string holds a backslash or a line end");
             ++last;
         }
-        if (last == text_.size()) {
-            refuse("a string does not end");
-        }
+        refuse_if(last == text_.size(), "a string does not end");
         at_ = last + 1;
         return std::string(text_.substr(first, last - first));
     }
@@ -145,8 +136,8 @@ private:
         skip_space();
         if (at_ < text_.size() && (text_[at_] == '[' || text_[at_] == '(')) {
             fail(ErrorCode::input,
-                 "'{}' holds a structured dtype ({}); a matrix has one number per element: save one "
-                 "field, as in numpy.save(path, a['field'])",
+                 "'{}' holds a structured dtype ({}); a matrix has one number per element: save one field, as in "
+                 "numpy.save(path, a['field'])",
                  name_, shown(text_.substr(at_)));
         }
         return string();
@@ -168,18 +159,12 @@ private:
         std::vector<std::int64_t> sizes;
         bool comma = true;
         while (!accept(')')) {
-            if (!comma) {
-                refuse("',' or ')' is missing in 'shape'");
-            }
-            if (sizes.size() == 64) {
-                refuse("'shape' has more than 64 dimensions");
-            }
+            refuse_if(!comma, "',' or ')' is missing in 'shape'");
+            refuse_if(sizes.size() == 64, "'shape' has more than 64 dimensions");
             sizes.push_back(size());
             comma = accept(',');
         }
-        if (sizes.size() == 1 && !comma) {
-            refuse("'shape' is a number in parentheses, not a tuple");
-        }
+        refuse_if(sizes.size() == 1 && !comma, "'shape' is a number in parentheses, not a tuple");
         return sizes;
     }
 
@@ -188,17 +173,13 @@ private:
         const std::size_t first = at_;
         std::int64_t value = 0;
         while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') {
-            if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, text_[at_] - '0', &value)) {
-                refuse("a size in 'shape' does not fit in 63 bits");
-            }
+            refuse_if(
+                __builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, text_[at_] - '0', &value),
+                "a size in 'shape' does not fit in 63 bits");
             ++at_;
         }
-        if (at_ == first) {
-            refuse("'shape' holds something that is not a size of 0 or more");
-        }
-        if (text_[first] == '0' && at_ - first > 1) {
-            refuse("a size in 'shape' starts with a zero");
-        }
+        refuse_if(at_ == first, "'shape' holds something that is not a size of 0 or more");
+        refuse_if(text_[first] == '0' && at_ - first > 1, "a size in 'shape' starts with a zero");
         if (at_ < text_.size() && text_[at_] == 'L') {  // written by numpy under Python 2
             ++at_;
         }
@@ -280,15 +261,12 @@ Type choose_type(const std::string& descr, const std::string& name, std::optiona
             }
             choices += (choices.empty() ? "" : " or ") + std::string(type_name(type));
         }
-        if (!as) {
-            fail(ErrorCode::input, "'{}' has dtype '{}', which is read only when the type is named; name {}{}", name,
-                 descr, choices, descr == "|u1" ? ", and --columns if these are packed bits" : "");
-        }
-        fail(
-            ErrorCode::input,
-            "'{}' has dtype '{}', which can be read as {} but not as {}: only conversions that round nothing are made; "
-            "convert it with a.astype in numpy or name another type",
-            name, descr, choices, type_name(*as));
+        fail_if(!as, ErrorCode::input, "'{}' has dtype '{}', which is read only when the type is named; name {}{}",
+                name, descr, choices, descr == "|u1" ? ", and --columns if these are packed bits" : "");
+        fail(ErrorCode::input,
+             "'{}' has dtype '{}', which can be read as {} but not as {}: only conversions that round nothing are "
+             "made; convert it with a.astype in numpy or name another type",
+             name, descr, choices, type_name(*as));
     }
     fail(ErrorCode::input, "'{}' has dtype '{}': {}", name, shown(descr), way_out(descr));
 }
@@ -314,38 +292,30 @@ std::uint32_t little_endian(std::span<const std::byte> bytes) {
 }  // namespace
 
 NpyHeader parse_npy_header(std::span<const std::byte> start, const std::string& name, std::optional<Type> as) {
-    if (start.size() < kMagic.size() || std::memcmp(start.data(), kMagic.data(), kMagic.size()) != 0) {
-        fail(ErrorCode::input, "'{}' is not a .npy file (it does not start with \\x93NUMPY); save it with numpy.save",
-             name);
-    }
+    fail_if(start.size() < kMagic.size() || std::memcmp(start.data(), kMagic.data(), kMagic.size()) != 0,
+            ErrorCode::input, "'{}' is not a .npy file (it does not start with \\x93NUMPY); save it with numpy.save",
+            name);
     NpyHeader header;
     const std::size_t length_at = kMagic.size() + 2;
-    if (start.size() < length_at) {
-        fail(ErrorCode::input, "'{}' is truncated: it ends at byte {}, inside its .npy version", name, start.size());
-    }
+    fail_if(start.size() < length_at, ErrorCode::input,
+            "'{}' is truncated: it ends at byte {}, inside its .npy version", name, start.size());
     header.version = std::to_integer<int>(start[kMagic.size()]);
     const int minor = std::to_integer<int>(start[kMagic.size() + 1]);
-    if (header.version < 1 || header.version > 3 || minor != 0) {
-        fail(ErrorCode::input,
-             "'{}' has .npy version {}.{} and only 1.0, 2.0 and 3.0 are known; save it with numpy.save", name,
-             header.version, minor);
-    }
+    fail_if(header.version < 1 || header.version > 3 || minor != 0, ErrorCode::input,
+            "'{}' has .npy version {}.{} and only 1.0, 2.0 and 3.0 are known; save it with numpy.save", name,
+            header.version, minor);
     const std::size_t length_bytes = header.version == 1 ? 2 : 4;
     const std::size_t text_at = length_at + length_bytes;
-    if (start.size() < text_at) {
-        fail(ErrorCode::input, "'{}' is truncated: it ends at byte {}, inside its .npy header length", name,
-             start.size());
-    }
+    fail_if(start.size() < text_at, ErrorCode::input,
+            "'{}' is truncated: it ends at byte {}, inside its .npy header length", name, start.size());
     const std::int64_t length = little_endian(start.subspan(length_at, length_bytes));
-    if (length > kLongestHeader_bytes) {
-        fail(ErrorCode::input, "'{}' claims a .npy header of {} bytes and the limit is {}; save it with numpy.save",
-             name, length, kLongestHeader_bytes);
-    }
+    fail_if(length > kLongestHeader_bytes, ErrorCode::input,
+            "'{}' claims a .npy header of {} bytes and the limit is {}; save it with numpy.save", name, length,
+            kLongestHeader_bytes);
     header.data_offset = static_cast<std::int64_t>(text_at) + length;
-    if (static_cast<std::int64_t>(start.size()) < header.data_offset) {
-        fail(ErrorCode::input, "'{}' is truncated: its .npy header should end at byte {} and the file ends at byte {}",
-             name, header.data_offset, start.size());
-    }
+    fail_if(static_cast<std::int64_t>(start.size()) < header.data_offset, ErrorCode::input,
+            "'{}' is truncated: its .npy header should end at byte {} and the file ends at byte {}", name,
+            header.data_offset, start.size());
     const std::string_view text(reinterpret_cast<const char*>(start.data()) + text_at,
                                 static_cast<std::size_t>(length));
     const Dictionary dictionary = Parser(text, name).parse();
@@ -356,12 +326,12 @@ NpyHeader parse_npy_header(std::span<const std::byte> start, const std::string& 
     header.rows = dictionary.shape[0];
     header.cols = dictionary.shape[1];
     std::int64_t elements = 0;
-    if (__builtin_mul_overflow(header.rows, header.cols, &elements) ||
-        __builtin_mul_overflow(elements, static_cast<std::int64_t>(element_bytes(header.type)), &header.data_bytes) ||
-        __builtin_add_overflow(header.data_bytes, header.data_offset, &elements)) {
-        fail(ErrorCode::input, "'{}' claims {} x {} elements, which is more bytes than 64 bits can count", name,
-             header.rows, header.cols);
-    }
+    fail_if(__builtin_mul_overflow(header.rows, header.cols, &elements) ||
+                __builtin_mul_overflow(elements, static_cast<std::int64_t>(element_bytes(header.type)),
+                                       &header.data_bytes) ||
+                __builtin_add_overflow(header.data_bytes, header.data_offset, &elements),
+            ErrorCode::input, "'{}' claims {} x {} elements, which is more bytes than 64 bits can count", name,
+            header.rows, header.cols);
     return header;
 }
 

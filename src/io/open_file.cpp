@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/fail_if.hpp"
+
 namespace heptad {
 
 OpenFile open_to_read(const std::string& path, const char* wanted) {
@@ -49,9 +51,7 @@ void require_bits(const void* bytes, std::int64_t count, std::int64_t first_inde
 }
 
 void stop_if_cancelled(const FileHooks& hooks, const std::string& path) {
-    if (hooks.cancel.cancelled()) {
-        fail(ErrorCode::cancelled, "cancelled while working on '{}'", path);
-    }
+    fail_if(hooks.cancel.cancelled(), ErrorCode::cancelled, "cancelled while working on '{}'", path);
 }
 
 void report(const FileHooks& hooks, std::int64_t done, std::int64_t all, const char* stage) {

@@ -2,7 +2,7 @@
 
 #include <cerrno>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "io/matrix_file.hpp"
 #include "io/transfer.hpp"
 
@@ -31,10 +31,8 @@ OutputLock::OutputLock(const std::string& output, const IoWatch& watch)
         fail(write_error_code(why), "'{}' cannot be written: {}; choose another place for the result", path,
              system_error_text(why));
     }
-    if (why == EWOULDBLOCK) {
-        fail(ErrorCode::input, "another run is writing '{}' (it holds '{}'); wait for it or choose another output",
-             output, path);
-    }
+    fail_if(why == EWOULDBLOCK, ErrorCode::input,
+            "another run is writing '{}' (it holds '{}'); wait for it or choose another output", output, path);
     fail(ErrorCode::resource, "'{}' cannot be locked: {}", path, system_error_text(why));
 }
 

@@ -11,28 +11,25 @@
 #include <memory>
 #include <utility>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "io/atomic_file.hpp"
 
 namespace heptad {
 
 OutputNames output_names(const std::string& path) {
     struct stat old {};
-    if (open_file_of(path) || (::stat(path.c_str(), &old) == 0 && !S_ISREG(old.st_mode) && !S_ISDIR(old.st_mode))) {
-        fail(ErrorCode::input,
-             "'{}' is not a regular file, and a result that is made piece by piece needs one; give the name of a file",
-             path);
-    }
+    fail_if(open_file_of(path) || (::stat(path.c_str(), &old) == 0 && !S_ISREG(old.st_mode) && !S_ISDIR(old.st_mode)),
+            ErrorCode::input,
+            "'{}' is not a regular file, and a result that is made piece by piece needs one; give the name of a file",
+            path);
     {
         const AtomicFile probe(path, 0);
     }  // refuses folders, bad names and folders that cannot be written; leaves nothing
     const std::unique_ptr<char, void (*)(void*)> resolved(::realpath(path.c_str(), nullptr), std::free);
     OutputNames names{path, resolved ? std::string(resolved.get()) : path, {}};
     const auto slash = names.target.rfind('/');
-    if (names.new_journal().size() - (slash == std::string::npos ? 0 : slash + 1) > NAME_MAX) {
-        fail(ErrorCode::input, "'{}' leaves no room for '.journal.new' in {} bytes of a file name; give a shorter one",
-             path, NAME_MAX);
-    }
+    fail_if(names.new_journal().size() - (slash == std::string::npos ? 0 : slash + 1) > NAME_MAX, ErrorCode::input,
+            "'{}' leaves no room for '.journal.new' in {} bytes of a file name; give a shorter one", path, NAME_MAX);
     return names;
 }
 
@@ -83,18 +80,15 @@ PartialFile PartialFile::reopen(const OutputNames& names, const std::string& hea
     file.open_file(0);
     struct stat facts {};
     std::string start(header.size(), '\0');
-    if (::fstat(file.cached_.get(), &facts) != 0 || facts.st_size != layout.data_offset + layout.total_bytes()) {
-        fail(ErrorCode::input,
-             "'{}' has {} bytes where the result has {}, so that it cannot go on; start over without --resume",
-             names.partial(), facts.st_size, layout.data_offset + layout.total_bytes());
-    }
+    fail_if(::fstat(file.cached_.get(), &facts) != 0 || facts.st_size != layout.data_offset + layout.total_bytes(),
+            ErrorCode::input,
+            "'{}' has {} bytes where the result has {}, so that it cannot go on; start over without --resume",
+            names.partial(), facts.st_size, layout.data_offset + layout.total_bytes());
     read_exactly(read_from(file.cached_.get()), start.data(), static_cast<std::int64_t>(start.size()), 0,
                  names.partial());
-    if (start != header) {
-        fail(ErrorCode::input,
-             "'{}' does not begin like the result, so that it cannot go on; start over without --resume",
-             names.partial());
-    }
+    fail_if(start != header, ErrorCode::input,
+            "'{}' does not begin like the result, so that it cannot go on; start over without --resume",
+            names.partial());
     // Tiles are judged by what the disk holds: pages that it has not taken yet might still be lost.
     file.sync();
     ::posix_fadvise(file.cached_.get(), 0, 0, POSIX_FADV_DONTNEED);  // a wish; refusal costs only that certainty

@@ -8,7 +8,6 @@
 #include <mutex>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "base/view.hpp"
 #include "io/matrix_file.hpp"

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <utility>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "io/checksum.hpp"
 #include "io/matrix_file.hpp"
 
@@ -41,9 +41,8 @@ std::optional<SealedLines> read_sealed_lines(const std::string& path, const Take
         }
         read.believed_bytes += static_cast<std::int64_t>(line.size()) + 1;
     }
-    if (!is_open || file.bad()) {
-        fail(ErrorCode::input, "'{}' cannot be read; make it readable, or start over without --resume", path);
-    }
+    fail_if(!is_open || file.bad(), ErrorCode::input,
+            "'{}' cannot be read; make it readable, or start over without --resume", path);
     return read;
 }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/stored_type.hpp"
 #include "base/types.hpp"
 #include "io/hdf5_dataset.hpp"
@@ -49,9 +49,8 @@ std::optional<Type> widened_from(const MatrixName& name) {
 }
 
 Matrix widened(const Matrix& matrix, Type to) {
-    if (!holds_all_of(to, matrix.type())) {
-        fail(ErrorCode::input, "{} does not hold every value of {}", type_name(to), type_name(matrix.type()));
-    }
+    fail_if(!holds_all_of(to, matrix.type()), ErrorCode::input, "{} does not hold every value of {}", type_name(to),
+            type_name(matrix.type()));
     return to == Type::f64   ? converted<double>(matrix, to)
            : to == Type::i64 ? converted<std::int64_t>(matrix, to)
                              : converted<float>(matrix, to);

@@ -27,7 +27,7 @@ double seconds_of(const ProductPlan& plan, const DeviceBits& a, const DeviceBits
         timer.stop(stream.handle());
         samples.push_back(timer.seconds());
     }
-    std::sort(samples.begin(), samples.end());
+    std::ranges::sort(samples);
     return samples[samples.size() / 2];
 }
 
@@ -52,9 +52,7 @@ std::vector<BitSplitSample> measure_bit_splits(int device, const std::function<v
                 if (serial + parallel > 0 && n >> (serial + parallel) < kSmallestLeaf) {
                     continue;
                 }
-                BitDeviceOptions options;
-                options.levels = serial + parallel;
-                options.serial_levels = serial;
+                BitDeviceOptions options{.levels = serial + parallel, .serial_levels = serial};
                 const ProductPlan plan =
                     plan_bit_device_product({cuda::BitOperation::parity, {n, n, n}, true}, options, facts);
                 if (plan.workspace_bytes <= limit) {

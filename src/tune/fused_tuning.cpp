@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "plan/predict/fused_fit.hpp"
 
@@ -17,11 +17,9 @@ public:
     View take(std::int64_t rows, std::int64_t cols, bool misaligned) {
         const std::int64_t stride = round_up(cols, 16) + (misaligned ? 1 : 0);
         const std::int64_t bytes = round_up(rows * stride * static_cast<std::int64_t>(element_bytes(type_)), 256);
-        if (used_ + bytes > tuning_.memory_bytes) {
-            fail(ErrorCode::resource,
-                 "tuning fused kernels needs more than the {} bytes of device memory set aside for it",
-                 tuning_.memory_bytes);
-        }
+        fail_if(used_ + bytes > tuning_.memory_bytes, ErrorCode::resource,
+                "tuning fused kernels needs more than the {} bytes of device memory set aside for it",
+                tuning_.memory_bytes);
         const View view(tuning_.memory + used_, type_, rows, cols, stride, 1);
         used_ += bytes;
         return view;
@@ -81,12 +79,11 @@ double fused_launch_seconds(Type type, const FusedTuning& tuning) {
 std::vector<FusedProfile> tune_fused(Type type, const FusedDevice& device, const FusedTuning& tuning) {
     std::vector<FusedProfile> profiles;
     for (const FusedTileShape& shape : tuning.backend.fused_tile_shapes(type)) {
-        FusedProfile profile;
-        profile.type = type;
-        profile.tile = shape.tile;
-        profile.tile_m = shape.rows;
-        profile.tile_n = shape.cols;
-        profile.blocks_of_multiprocessor = shape.blocks_of_multiprocessor;
+        FusedProfile profile{.type = type,
+                             .tile = shape.tile,
+                             .tile_m = shape.rows,
+                             .tile_n = shape.cols,
+                             .blocks_of_multiprocessor = shape.blocks_of_multiprocessor};
         profile.most_terms = most_accepted([&](int terms) { return tuning.backend.fuses(type, terms, terms, 1); });
         profile.most_targets = most_accepted([&](int targets) { return tuning.backend.fuses(type, 1, 1, targets); });
         const auto seconds = [&, tile = shape.tile](const FusedTrial& trial) {

@@ -123,13 +123,12 @@ std::string LoadWatch::notice() const {
     if (disturbed_ > 0) {
         text = fmt::format(
             "the machine was not idle (others had up to {:.1f} of {} processors): {} of {} measurements were "
-            "disturbed, "
-            "and stored all the same",
+            "disturbed, and stored all the same",
             most_taken_, rules_.processors, disturbed_, stored_);
     } else if (repeated_ + refused_ > 0) {
         text = fmt::format(
-            "the machine was not idle (others had up to {:.1f} of {} processors): {} of {} measurements "
-            "were repeated, {} stayed disturbed and were not stored",
+            "the machine was not idle (others had up to {:.1f} of {} processors): {} of {} measurements were repeated, "
+            "{} stayed disturbed and were not stored",
             most_taken_, rules_.processors, repeated_, stored_ + refused_, refused_);
     }
     if (impossible_ > 0) {

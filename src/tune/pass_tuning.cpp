@@ -34,7 +34,7 @@ std::vector<View> blocks_at(std::byte* memory, Type type, std::int64_t side, std
 
 double block_count(const CombinePass& pass) {
     return static_cast<double>(
-        std::count_if(pass.slots.begin(), pass.slots.end(), [](const View& slot) { return slot.data != nullptr; }));
+        std::ranges::count_if(pass.slots, [](const View& slot) { return slot.data != nullptr; }));
 }
 
 Trial sums_trial(const char* algorithm, int grid, Type type, std::byte* memory) {

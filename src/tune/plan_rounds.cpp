@@ -24,7 +24,7 @@ RelativeTime relative_time(const std::vector<double>& x, const std::vector<doubl
     for (std::size_t round = 0; round < std::min(x.size(), y.size()); ++round) {
         ratios.push_back(x[round] / y[round]);
     }
-    std::sort(ratios.begin(), ratios.end());
+    std::ranges::sort(ratios);
     const std::size_t last = ratios.size() - 1;
     const double between_quartiles = ratios[(3 * last + 3) / 4] - ratios[last / 4];  // rounded outwards
     return {static_cast<int>(ratios.size()), median(ratios),
@@ -76,7 +76,7 @@ void run_rounds(std::vector<RoundRunner>& all, const RoundRules& rules) {
                 (all[i].is_balanced && least[i] == fastest_balanced && least[i] <= far_behind * fastest_library);
             return least[i] > far_behind * fastest && !keeps_its_place;
         });
-        std::reverse(running.begin(), running.end());
+        std::ranges::reverse(running);
     }
 }
 
@@ -107,7 +107,7 @@ RoundResults compare_with_library(const std::vector<RoundRunner>& all) {
 
 bool is_undecided(const RoundResults& results, double min_gain) {
     const int rounds = results.times[results.library].rounds;
-    return std::any_of(results.times.begin(), results.times.end(), [&](const RelativeTime& time) {
+    return std::ranges::any_of(results.times, [&](const RelativeTime& time) {
         return time.rounds == rounds && time.median * min_gain <= 1 &&
                (rounds < kFewestRounds || time.median + time.std_error >= 1);
     });
@@ -121,8 +121,7 @@ void record_plans(const std::vector<ProductPlan>& plans, const RoundResults& res
     std::stable_sort(order.begin() + 1, order.end(),
                      [&](std::size_t x, std::size_t y) { return results.times[x].median < results.times[y].median; });
     const double library_s = model_seconds(plans[results.library], machine);
-    const bool has_levels =
-        std::any_of(plans.begin(), plans.end(), [](const ProductPlan& x) { return !x.levels.empty(); });
+    const bool has_levels = std::ranges::any_of(plans, [](const ProductPlan& x) { return !x.levels.empty(); });
     const double library_error = has_levels ? error_of(plans[results.library]) : 0;
     for (const std::size_t i : order) {
         const ProductPlan& plan = plans[i];

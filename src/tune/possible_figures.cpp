@@ -24,8 +24,8 @@ double thread_cpu_s() {
 
 /// The square of that size; null if it was not measured.
 const LeafSample* square(const std::vector<LeafSample>& samples, std::int64_t size) {
-    const auto found = std::find_if(samples.begin(), samples.end(),
-                                    [&](const LeafSample& s) { return s.m == size && s.k == size && s.n == size; });
+    const auto found =
+        std::ranges::find_if(samples, [&](const LeafSample& s) { return s.m == size && s.k == size && s.n == size; });
     return found == samples.end() ? nullptr : &*found;
 }
 

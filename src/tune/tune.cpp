@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/idle_threads.hpp"
 #include "base/thread_pool.hpp"
 #include "io/machine_file.hpp"
@@ -271,9 +271,7 @@ std::vector<std::vector<Contender>> contender_groups(const cpu::CpuBackend& back
 }  // namespace
 
 Machine measure_machine(int threads, double budget_s, const TuneProgress& progress, LoadWatch* given_watch) {
-    if (threads < 1) {
-        fail(ErrorCode::usage, "{} threads cannot multiply anything; give at least 1", threads);
-    }
+    fail_if(threads < 1, ErrorCode::usage, "{} threads cannot multiply anything; give at least 1", threads);
     const auto tell = [&](double fraction, const std::string& stage) {
         if (progress) {
             progress(fraction, stage);

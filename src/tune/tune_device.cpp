@@ -169,7 +169,7 @@ private:
             }
             const double middle = median(seconds);
             least_median = std::min(least_median, middle);
-            if (middle <= kSteady * *std::min_element(seconds.begin(), seconds.end())) {
+            if (middle <= kSteady * *std::ranges::min_element(seconds)) {
                 break;
             }
         }
@@ -279,9 +279,8 @@ private:
                 try_once(one);
             }
         }
-        const auto best = std::min_element(tried.begin(), tried.end(), [&](const Tried& x, const Tried& y) {
-            return median(x.seconds) < median(y.seconds);
-        });
+        const auto best = std::ranges::min_element(
+            tried, [&](const Tried& x, const Tried& y) { return median(x.seconds) < median(y.seconds); });
         return best == tried.end() ? "" : best->kernel;
     }
 

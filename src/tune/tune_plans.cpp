@@ -78,9 +78,8 @@ bool measure_plans_on(const TuneGround& ground, Type type, const TunedShape& sha
     }
     const auto is_classical = [](const ProductPlan& plan) { return plan.levels.empty(); };
     const auto is_library = [&](const ProductPlan& plan) { return is_classical(plan) && is_whole_call(plan.leaf); };
-    const bool has_library = std::any_of(plans.begin(), plans.end(), is_library);
-    if (plans.size() < 2 || std::none_of(plans.begin(), plans.end(), is_classical) ||
-        round_s * kFewestRounds > time.most_s) {
+    const bool has_library = std::ranges::any_of(plans, is_library);
+    if (plans.size() < 2 || std::ranges::none_of(plans, is_classical) || round_s * kFewestRounds > time.most_s) {
         return false;
     }
     const Operands::Memory workspace = Operands::huge_pages(static_cast<std::size_t>(workspace_bytes));

@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "kernels/cpu/cpu_backend.hpp"
 #include "plan/model/machine.hpp"

@@ -68,10 +68,9 @@ public:
 
 private:
     Product product_at(std::int64_t offset, const TunedShape& s) const {
-        Product p;
-        p.a = ConstView(memory_[0].get() + offset, type_, s.m, s.k, s.k, 1);
-        p.b = ConstView(memory_[1].get() + offset, type_, s.k, s.n, s.n, 1);
-        p.c = View(memory_[2].get() + offset, type_, s.m, s.n, s.n, 1);
+        Product p{.a = ConstView(memory_[0].get() + offset, type_, s.m, s.k, s.k, 1),
+                  .b = ConstView(memory_[1].get() + offset, type_, s.k, s.n, s.n, 1),
+                  .c = View(memory_[2].get() + offset, type_, s.m, s.n, s.n, 1)};
         return p;
     }
     void put(std::byte* memory, std::size_t i, double x) const {

@@ -146,7 +146,7 @@ class Documents(unittest.TestCase):
         missing = set()
         for path in sources(".cpp", ".hpp", ".cu"):
             room = "/".join(path.relative_to(ROOT).parts[:2]) if path.is_relative_to(ROOT / "src") else path.relative_to(ROOT).parts[0]
-            for code in re.findall(r"(?:fail|Error)\(\s*ErrorCode::(\w+)\s*,", path.read_text()):
+            for code in re.findall(r"(?:(?:fail|Error)\(\s*|fail_if\([^;]*?)ErrorCode::(\w+)\s*,", path.read_text()):
                 if (room, code) not in covered:
                     missing.add((room, code))
         self.assertEqual([], sorted(missing))

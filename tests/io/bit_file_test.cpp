@@ -165,7 +165,7 @@ TEST_F(BitFile, hostile_matrix_market_is_refused) {
     for (const std::string& text : {std::string(),
                                     std::string("hello\n"),
                                     std::string("%%MatrixMarket matrix array real general\n2 2\n"),
-                                    std::string("%%MatrixMarket matrix coordinate complex general\n1 1 0\n"),
+                                    std::string("%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1\n"),
                                     std::string("%%MatrixMarket matrix coordinate pattern hermitian\n1 1 0\n"),
                                     banner,
                                     banner + "3 3\n",

@@ -314,6 +314,28 @@ TEST(Hdf5, what_was_written_is_read_and_the_library_reads_it_too) {
     EXPECT_EQ(folder.entries(), 4U) << "a temporary was left";
 }
 
+TEST(Hdf5, complex_numbers_are_pairs_of_r_and_i) {
+    const ScratchFolder folder;
+    for (const Type type : {Type::c64, Type::c128}) {
+        const std::string file = (folder / type_name(type)) + ".h5";
+        const Matrix written = generate("uniform", 5, 7, type, 1);
+        write_hdf5_dataset(file + ":/x", written);
+        EXPECT_EQ(find_hdf5_dataset(file + ":/x", {}).type, type);
+        EXPECT_TRUE(same_bytes(read_matrix({file + ":/x"}), written)) << type_name(type);
+        EXPECT_THROW(find_hdf5_dataset(file + ":/x", Type::f64), Error);
+    }
+    const hid_t file = H5Fopen((folder / "c128.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+    const hid_t set = H5Dopen2(file, "/x", H5P_DEFAULT);
+    const hid_t imaginary = H5Tcreate(H5T_COMPOUND, sizeof(double));
+    H5Tinsert(imaginary, "i", 0, H5T_NATIVE_DOUBLE);
+    std::array<double, 35> values{};
+    EXPECT_GE(H5Dread(set, imaginary, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), 0);
+    EXPECT_EQ(values[34], static_cast<const double*>(generate("uniform", 5, 7, Type::c128, 1).data())[69]);
+    H5Tclose(imaginary);
+    H5Dclose(set);
+    H5Fclose(file);
+}
+
 TEST(Hdf5, other_datasets_stay_and_one_of_the_name_is_replaced) {
     const ScratchFolder folder;
     const std::string file = folder / "a.h5";
@@ -376,6 +398,7 @@ TEST(Hdf5, types_and_numbers_are_those_of_the_header) {
     EXPECT_EQ(hdf5::kChunked, H5D_CHUNKED);
     EXPECT_EQ(hdf5::kVirtual, H5D_VIRTUAL);
     EXPECT_EQ(hdf5::kSelectSet, H5S_SELECT_SET);
+    EXPECT_EQ(hdf5::kCompound, H5T_COMPOUND);
     EXPECT_EQ(hdf5::kDatasetObject, H5I_DATASET);
     EXPECT_EQ(hdf5::kAllocateEarly, H5D_ALLOC_TIME_EARLY);
     EXPECT_EQ(hdf5::kFillNever, H5D_FILL_TIME_NEVER);

@@ -63,6 +63,28 @@ TEST_F(MatrixMarket, one_triangle_stands_for_both) {
     EXPECT_NE(refusal("coordinate real symmetric", "2 3 0\n"), "");
 }
 
+TEST_F(MatrixMarket, complex_numbers_have_two_parts_and_hermitian_triangles_stand_for_conjugates) {
+    const auto read = [&](const std::string& banner, const std::string& rest) {
+        const Matrix matrix = read_market_matrix(write(banner, rest), {});
+        EXPECT_EQ(matrix.type(), Type::c128);
+        const auto* const parts = static_cast<const double*>(matrix.data());
+        return std::vector<double>(parts, parts + 2 * matrix.rows() * matrix.cols());
+    };
+    EXPECT_EQ(read("array complex general", "1 2\n1 -2\n0.5 3e1\n"), (std::vector<double>{1, -2, 0.5, 30}));
+    EXPECT_EQ(read("coordinate complex hermitian", "2 2 2\n2 1 3 4\n2 2 5 0\n"),
+              (std::vector<double>{0, 0, 3, -4, 3, 4, 5, 0}));
+    EXPECT_EQ(read("coordinate complex skew-symmetric", "2 2 1\n2 1 3 4\n"),
+              (std::vector<double>{0, 0, -3, -4, 3, 4, 0, 0}));
+    EXPECT_EQ(read("array complex symmetric", "2 2\n1 1\n2 2\n3 3\n"), (std::vector<double>{1, 1, 2, 2, 2, 2, 3, 3}));
+    const std::string path = write("array complex general", "1 2\n0 1\n0 0\n");
+    EXPECT_EQ(static_cast<const float*>(read_market_matrix(path, Type::c64).data())[1], 1.0F);
+    const Matrix bits = read_market_matrix(path, Type::gf2);
+    EXPECT_EQ(static_cast<const std::uint8_t*>(bits.data())[0], 1);  // what is not zero
+    EXPECT_EQ(static_cast<const std::uint8_t*>(bits.data())[1], 0);
+    EXPECT_NE(refusal("array complex general", "1 1\n1 1\n", Type::f64, ErrorCode::usage), "");
+    EXPECT_NE(refusal("array real general", "1 1\n1\n", Type::c64, ErrorCode::usage), "");
+}
+
 TEST_F(MatrixMarket, numbers_take_the_type_asked_for) {
     const std::string path = write("array real general", "1 3\n1.5\n-2\n0.1\n");
     EXPECT_EQ(static_cast<const float*>(read_market_matrix(path, Type::f32).data())[2], 0.1F);
@@ -98,7 +120,9 @@ TEST_F(MatrixMarket, values_that_the_type_does_not_hold_are_refused_with_their_l
 TEST_F(MatrixMarket, hostile_files_are_refused) {
     const std::vector<std::pair<std::string, std::string>> files{
         {"vector real general", "1\n1\n"},
-        {"array complex general", "1 1\n1 1\n"},
+        {"array complex general", "1 1\n1\n"},
+        {"array complex general", "1 1\n1 2 3\n"},
+        {"coordinate complex hermitian", "2 2 1\n2 2 1 1\n"},
         {"array pattern general", "1 1\n"},
         {"array real hermitian", "1 1\n1\n"},
         {"array real general", ""},
@@ -118,7 +142,8 @@ TEST_F(MatrixMarket, hostile_files_are_refused) {
         {"coordinate real general", "2 2 2\n1 1 1\n"},
     };
     for (const auto& [banner, rest] : files) {
-        EXPECT_NE(refusal(banner, rest), "") << banner << " " << rest;
+        const bool complex = banner.find("complex") != std::string::npos;
+        EXPECT_NE(refusal(banner, rest, complex ? Type::c128 : Type::f64), "") << banner << " " << rest;
     }
 }
 

@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "base/bit_words.hpp"
-#include "base/error.hpp"
 #include "base/errors_only.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "base/splitmix.hpp"
 #include "base/thread_pool.hpp"
@@ -53,9 +53,7 @@ void over_rows(std::int64_t rows, std::int64_t words, const Work& work) {
 }  // namespace
 
 BitMatrix::BitMatrix(std::int64_t rows, std::int64_t cols) try {
-    if (rows < 0 || cols < 0) {
-        fail(ErrorCode::input, "a bit matrix of {} x {} cannot be; sizes start at 0", rows, cols);
-    }
+    fail_if(rows < 0 || cols < 0, ErrorCode::input, "a bit matrix of {} x {} cannot be; sizes start at 0", rows, cols);
     checked_add(cols, 2 * kWordBits * 8);
     const std::int64_t stride = owned_stride(cols);
     const std::int64_t bytes = checked_mul(checked_mul(rows, stride), 8);
@@ -105,9 +103,8 @@ BitMatrix BitMatrix::identity(std::int64_t size) {
 }
 
 BitMatrix BitMatrix::random(std::int64_t rows, std::int64_t cols, std::uint64_t seed, double density) try {
-    if (!(density >= 0 && density <= 1)) {
-        fail(ErrorCode::usage, "a density of {} cannot be; it is a share of ones, from 0 to 1", density);
-    }
+    fail_if(!(density >= 0 && density <= 1), ErrorCode::usage,
+            "a density of {} cannot be; it is a share of ones, from 0 to 1", density);
     // Word by word from the binary digits of the density: reading them from the last to the first, a digit 1 takes the
     // OR with a random word, a digit 0 the AND, so that each step halves the distance to the density.
     constexpr int digits = 32;
@@ -180,10 +177,9 @@ std::int64_t count_ones(const ConstBitView& a) {
 }
 
 void copy(const ConstBitView& from, const BitView& to) try {
-    if (from.rows != to.rows || from.cols != to.cols) {
-        fail(ErrorCode::input, "a {} x {} bit matrix cannot be copied to a {} x {} one; the shapes must be equal",
-             from.rows, from.cols, to.rows, to.cols);
-    }
+    fail_if(from.rows != to.rows || from.cols != to.cols, ErrorCode::input,
+            "a {} x {} bit matrix cannot be copied to a {} x {} one; the shapes must be equal", from.rows, from.cols,
+            to.rows, to.cols);
     const auto copy_rows = [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) {
             for (std::int64_t w = 0; w < words_of(from.cols); ++w) {
@@ -197,9 +193,8 @@ void copy(const ConstBitView& from, const BitView& to) try {
 }
 
 void transpose(const ConstBitView& a, const BitView& t) try {
-    if (a.rows != t.cols || a.cols != t.rows) {
-        fail(ErrorCode::input, "the transpose of a {} x {} bit matrix is not {} x {}", a.rows, a.cols, t.rows, t.cols);
-    }
+    fail_if(a.rows != t.cols || a.cols != t.rows, ErrorCode::input,
+            "the transpose of a {} x {} bit matrix is not {} x {}", a.rows, a.cols, t.rows, t.cols);
     if (is_empty(a)) {
         return;
     }

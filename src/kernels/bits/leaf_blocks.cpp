@@ -60,7 +60,7 @@ struct PlainVector {
         return r;
     }
     static Register transposed_bytes_from_last(Register r) {
-        std::reverse(r.begin(), r.end());
+        std::ranges::reverse(r);
         transpose_8x8_bytes(r.data());
         return r;
     }

@@ -98,8 +98,7 @@ private:
     /// The additions between quarters that end the program of another basis are the change out of it.
     void split_off_change() {
         std::vector<Addition>& last = program_.steps.back().additions;
-        const auto begin =
-            std::find_if(last.begin(), last.end(), [](const Addition& x) { return x.from < kTemporaryQ; });
+        const auto begin = std::ranges::find_if(last, [](const Addition& x) { return x.from < kTemporaryQ; });
         if (!program_.into.empty()) {
             for (auto addition = begin; addition != last.end(); ++addition) {
                 program_.out_of.push_back({addition->to, addition->from});
@@ -115,15 +114,14 @@ private:
         for (std::size_t s = 0; s < program_.steps.size(); ++s) {
             const auto& [a, b, target, adds, additions] = program_.steps[s];
             const bool is_source =
-                std::any_of(additions.begin(), additions.end(), [](const Addition& x) { return x.from < kTemporaryQ; });
+                std::ranges::any_of(additions, [](const Addition& x) { return x.from < kTemporaryQ; });
             (is_source ? sources : rest).push_back(s);
         }
         if (sources.empty()) {
             return {};
         }
         const auto target = [&](std::size_t step) { return program_.steps[step].target; };
-        std::stable_partition(sources.begin(), sources.end(),
-                              [&](std::size_t step) { return target(step) != target(rest.front()); });
+        std::ranges::stable_partition(sources, [&](std::size_t step) { return target(step) != target(rest.front()); });
         order.push_back(rest.front());
         order.insert(order.end(), sources.begin(), sources.end());
         order.insert(order.end(), rest.begin() + 1, rest.end());
@@ -215,7 +213,7 @@ const LevelProgram& find_level_program(const std::string& name) {
         return *program;
     }
     const std::vector<std::string> algorithms = algorithm_names(true);
-    if (is_file(name) || std::find(algorithms.begin(), algorithms.end(), name) != algorithms.end()) {
+    if (is_file(name) || std::ranges::find(algorithms, name) != algorithms.end()) {
         if (const LevelProgram* program = program_of_algorithm(name)) {
             return *program;
         }
@@ -251,8 +249,7 @@ const LevelProgram& usual_level_program() {
 }
 
 bool holds_products(const LevelProgram& program) {
-    return std::any_of(program.steps.begin(), program.steps.end(),
-                       [](const Step& step) { return step.target >= kTemporaryQ; });
+    return std::ranges::any_of(program.steps, [](const Step& step) { return step.target >= kTemporaryQ; });
 }
 
 unsigned destinations(const LevelProgram& program, std::size_t step) {

@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/huge_pages.hpp"
 #include "base/size.hpp"
 
@@ -19,10 +19,8 @@ void* allocate_words(std::int64_t bytes) {
     const std::int64_t rounded = round_up(bytes > 0 ? bytes : 1, huge ? kHugePage_bytes : kCacheLine);
     void* const memory = huge ? allocate_huge_pages(rounded).release()
                               : std::aligned_alloc(kCacheLine, static_cast<std::size_t>(rounded));
-    if (memory == nullptr) {
-        fail(ErrorCode::resource, "{} bytes for bit matrices could not be had; use smaller matrices or fewer threads",
-             rounded);
-    }
+    fail_if(memory == nullptr, ErrorCode::resource,
+            "{} bytes for bit matrices could not be had; use smaller matrices or fewer threads", rounded);
     return memory;
 }
 

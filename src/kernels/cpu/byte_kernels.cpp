@@ -22,8 +22,7 @@ bool has_amx_int8() {
 std::vector<const ByteKernels*> find_byte_kernels() {
     std::vector<const ByteKernels*> found;
     const auto add = [&](const ByteKernels& kernels) {
-        if (std::find(found.begin(), found.end(), &kernels) == found.end() &&
-            (kernels.may_use == nullptr || kernels.may_use())) {
+        if (std::ranges::find(found, &kernels) == found.end() && (kernels.may_use == nullptr || kernels.may_use())) {
             found.push_back(&kernels);
         }
     };

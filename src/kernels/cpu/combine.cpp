@@ -201,7 +201,7 @@ void TypedState<T>::write_with_powers(const Slot& slot, std::int64_t row, std::i
 
 template <class Test>
 bool all_in_memory(const std::vector<View>& slots, Test test) {
-    return std::all_of(slots.begin(), slots.end(), [&](const View& v) { return v.data == nullptr || test(v); });
+    return std::ranges::all_of(slots, [&](const View& v) { return v.data == nullptr || test(v); });
 }
 
 /// The same pass over views that are walked as fast as possible: along columns where those are contiguous, and as one

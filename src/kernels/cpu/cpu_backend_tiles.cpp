@@ -25,9 +25,7 @@ std::int64_t rounded_tile(std::int64_t size, std::int64_t parts) {
 }
 
 TileGrid grid_of(std::int64_t m, std::int64_t n, std::int64_t row_parts, std::int64_t col_parts) {
-    TileGrid grid;
-    grid.rows = rounded_tile(m, row_parts);
-    grid.cols = rounded_tile(n, col_parts);
+    TileGrid grid{.rows = rounded_tile(m, row_parts), .cols = rounded_tile(n, col_parts)};
     grid.row_tiles = ceil_div(m, grid.rows);
     grid.col_tiles = ceil_div(n, grid.cols);
     return grid;
@@ -57,7 +55,7 @@ std::size_t whole_products(std::span<const Product> batch, int threads) {
     const auto size = [](const Product& p) { return std::array{p.c.rows, p.a.cols, p.c.cols}; };
     const auto like_first = [&](const Product& p) { return size(p) == size(batch.front()); };
     const Product& first = batch.front();
-    if (std::max(first.c.rows, first.c.cols) > kLargestTile || !std::all_of(batch.begin(), batch.end(), like_first)) {
+    if (std::max(first.c.rows, first.c.cols) > kLargestTile || !std::ranges::all_of(batch, like_first)) {
         return 0;
     }
     const auto together = static_cast<std::size_t>(threads);
@@ -124,7 +122,7 @@ BatchTiles::BatchTiles(std::span<const Product> batch, int threads) : batch_(bat
 }
 
 Product BatchTiles::tile(std::int64_t index) const {
-    const auto after = std::upper_bound(first_.begin(), first_.end(), index);
+    const auto after = std::ranges::upper_bound(first_, index);
     const auto p = static_cast<std::size_t>(after - first_.begin() - 1);
     return tile_of(batch_[p], grids_[p], index - first_[p]);
 }

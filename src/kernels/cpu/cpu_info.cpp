@@ -125,7 +125,7 @@ std::vector<std::string> relevant_features(const std::string& flags) {
     std::vector<std::string> found;
     std::istringstream words = stream_of(flags);
     for (std::string word; words >> word;) {
-        if (std::find(relevant.begin(), relevant.end(), word) != relevant.end()) {
+        if (std::ranges::find(relevant, word) != relevant.end()) {
             found.push_back(word);
         }
     }
@@ -172,7 +172,7 @@ std::string kib(std::int64_t bytes) {
 }  // namespace
 
 bool CpuInfo::has(const std::string& feature) const {
-    return std::find(features.begin(), features.end(), feature) != features.end();
+    return std::ranges::find(features, feature) != features.end();
 }
 
 bool CpuInfo::has_avx512() const {

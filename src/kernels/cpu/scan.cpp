@@ -95,7 +95,7 @@ ScanResult scan_patterns(const ConstView& view, Kernel kernel, ToDouble to_doubl
         std::transform(patterns.begin(), patterns.end(), result.begin(), to_double);
         return result;
     };
-    const Bits most = lines.rows.empty() ? Bits{0} : *std::max_element(lines.rows.begin(), lines.rows.end());
+    const Bits most = lines.rows.empty() ? Bits{0} : *std::ranges::max_element(lines.rows);
     ScanResult result{to_double(most), values(lines.rows), values(lines.cols), std::move(lines.row_sums),
                       std::move(lines.col_sums)};
     if (turned) {

@@ -30,7 +30,7 @@ int vector_class(std::string core) {
                                                   {"piledriver", 1},
                                                   {"steamroller", 1}}};
     std::transform(core.begin(), core.end(), core.begin(), [](unsigned char c) { return std::tolower(c); });
-    const auto* const found = std::find_if(known.begin(), known.end(), [&](const Known& k) { return core == k.name; });
+    const auto* const found = std::ranges::find_if(known, [&](const Known& k) { return core == k.name; });
     return found == known.end() ? 0 : found->width;
 }
 

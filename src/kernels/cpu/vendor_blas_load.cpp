@@ -6,10 +6,9 @@
 #include <cstring>
 #include <limits>
 #include <optional>
-#include <vector>
 
 #include "base/cores.hpp"
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/thread_pool.hpp"
 #include "kernels/cpu/vendor_blas_correction.hpp"
 #include "kernels/cpu/vendor_blas_load.hpp"
@@ -91,9 +90,8 @@ std::optional<std::string> openblas_pick(const char* file, const char* core_type
         core_type != nullptr ? setenv("OPENBLAS_CORETYPE", core_type, 1) : unsetenv("OPENBLAS_CORETYPE");
         void* handle = dlopen(file, open_flags());
         VendorLibrary probe;
-        if (handle == nullptr || !bind_products(handle, file, probe) || !multiplies(probe.sgemm, probe.dgemm)) {
-            fail(ErrorCode::resource, "{} does not work", file);
-        }
+        fail_if(handle == nullptr || !bind_products(handle, file, probe) || !multiplies(probe.sgemm, probe.dgemm),
+                ErrorCode::resource, "{} does not work", file);
         return openblas_core(handle);
     });
 }

@@ -7,7 +7,6 @@
 // them is at work. In the child the switches are new: holders that are not there would hold them for ever.
 #include <pthread.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <condition_variable>

@@ -13,7 +13,6 @@
 #include "io/checksum.hpp"
 #include "io/matrix_market.hpp"
 #include "io/open_file.hpp"
-#include "io/sampled_hash.hpp"
 #include "move/ranks/window_writer.hpp"
 
 namespace heptad {

@@ -1,6 +1,6 @@
 #include "plan/model/cluster_request.hpp"
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "plan/search/cluster_caps.hpp"
 
@@ -9,10 +9,9 @@ namespace {
 
 ClusterGrid requested_grid(const ClusterGrid& grid, std::int64_t ranks) {
     const bool positive = grid.pm >= 1 && grid.pk >= 1 && grid.pn >= 1;
-    if (!positive || checked_mul(checked_mul(grid.pm, grid.pk), grid.pn) > ranks) {
-        fail(ErrorCode::usage, "a grid of {}x{}x{} does not fit on {} ranks; its sizes multiply to 1 to {}", grid.pm,
-             grid.pk, grid.pn, ranks, ranks);
-    }
+    fail_if(!positive || checked_mul(checked_mul(grid.pm, grid.pk), grid.pn) > ranks, ErrorCode::usage,
+            "a grid of {}x{}x{} does not fit on {} ranks; its sizes multiply to 1 to {}", grid.pm, grid.pk, grid.pn,
+            ranks, ranks);
     return grid;
 }
 
@@ -25,12 +24,10 @@ void require_memory_for_blocks(const ProductPlan& plan, std::int64_t memory_byte
         checked_add(checked_mul(kBlocksInFlight, checked_mul(block.y, checked_add(block.x, block.z))),
                     checked_mul(3, checked_mul(rows, block.z)));
     const std::int64_t needed_bytes = checked_mul(elements, static_cast<std::int64_t>(element_bytes(plan.type)));
-    if (needed_bytes > memory_bytes) {
-        fail(ErrorCode::resource,
-             "blocks of {}x{}x{} take {} bytes on every rank, but {} bytes may be used; give a smaller --block or a "
-             "larger --memory",
-             block.x, block.y, block.z, needed_bytes, memory_bytes);
-    }
+    fail_if(needed_bytes > memory_bytes, ErrorCode::resource,
+            "blocks of {}x{}x{} take {} bytes on every rank, but {} bytes may be used; give a smaller --block or a "
+            "larger --memory",
+            block.x, block.y, block.z, needed_bytes, memory_bytes);
 }
 
 /// Blocks of A, B and C, and the sums and results of the step before.
@@ -40,47 +37,38 @@ void require_memory_for_caps(const ProductPlan& plan, std::int64_t memory_bytes)
                                                                          checked_mul(shape.block_k, shape.block_n)),
                                                              checked_mul(shape.block_m, shape.block_n)));
     const std::int64_t needed_bytes = checked_mul(elements, static_cast<std::int64_t>(element_bytes(plan.type)));
-    if (needed_bytes > memory_bytes) {
-        fail(
-            ErrorCode::resource,
+    fail_if(needed_bytes > memory_bytes, ErrorCode::resource,
             "caps takes {} bytes on every rank, but {} bytes may be used; use --algorithm grid, more ranks or a larger "
             "--memory",
             needed_bytes, memory_bytes);
-    }
 }
 
 }  // namespace
 
 ProductPlan make_cluster_plan(const ProblemSize& size, Type type, std::int64_t ranks, const ClusterRequest& request,
                               const ClusterRates& rates) {
-    if (ranks < 1) {
-        fail(ErrorCode::usage, "a cluster of {} ranks cannot multiply; give at least 1", ranks);
-    }
+    fail_if(ranks < 1, ErrorCode::usage, "a cluster of {} ranks cannot multiply; give at least 1", ranks);
     ProductPlan plan = plan_among_ranks(size, type, {.ranks = ranks});
     plan.rank->algorithm =
         request.algorithm == "auto" ? ClusterAlgorithm::grid : cluster_algorithm_from_name(request.algorithm);
     if (plan.rank->algorithm == ClusterAlgorithm::caps) {
         plan.rank->steps = most_caps_steps(ranks);
-        if (plan.rank->steps < 1) {
-            fail(ErrorCode::usage, "caps needs 7 ranks or more, not {}; use --algorithm grid", ranks);
-        }
-        if (request.block || request.grid || type == Type::boolean) {
-            fail(ErrorCode::usage, "caps takes neither --grid nor --block, and does not multiply bool; use grid");
-        }
+        fail_if(plan.rank->steps < 1, ErrorCode::usage, "caps needs 7 ranks or more, not {}; use --algorithm grid",
+                ranks);
+        fail_if(request.block || request.grid || type == Type::boolean, ErrorCode::usage,
+                "caps takes neither --grid nor --block, and does not multiply bool; use grid");
         require_memory_for_caps(plan, request.memory_bytes);
         return plan;
     }
     if (plan.rank->algorithm == ClusterAlgorithm::grid) {
-        if (request.block) {
-            fail(ErrorCode::usage, "--block is for --algorithm pegmm and mod-pegmm; a grid takes --grid");
-        }
+        fail_if(request.block.has_value(), ErrorCode::usage,
+                "--block is for --algorithm pegmm and mod-pegmm; a grid takes --grid");
         plan.rank->grid = request.grid ? requested_grid(*request.grid, ranks) : best_grid(size, type, ranks, rates);
         plan.rank->panels = panel_count(size, type, plan.rank->grid, request.memory_bytes);
         return plan;
     }
-    if (request.grid) {
-        fail(ErrorCode::usage, "--grid is for --algorithm grid; {} takes --block", request.algorithm);
-    }
+    fail_if(request.grid.has_value(), ErrorCode::usage, "--grid is for --algorithm grid; {} takes --block",
+            request.algorithm);
     plan.rank->block = request.block ? *request.block : default_block(size, ranks, plan.rank->algorithm);
     if (plan.rank->block.x < 1 || plan.rank->block.y < 1 || plan.rank->block.z < 1) {
         fail(ErrorCode::usage, "blocks of {}x{}x{} hold nothing; give --block sizes of at least 1", plan.rank->block.x,

@@ -1,32 +1,28 @@
 #include "plan/model/cuts.hpp"
 
-#include <algorithm>
-#include <array>
-
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
+#include "base/names.hpp"
 
 namespace heptad {
 namespace {
 
-constexpr std::array kNames{"grid", "pegmm", "mod-pegmm", "caps"};
+constexpr Names<ClusterAlgorithm, 4> kNames{{"grid", "pegmm", "mod-pegmm", "caps"}};
 
 }  // namespace
 
 const char* cluster_algorithm_name(ClusterAlgorithm algorithm) {
-    return kNames.at(static_cast<std::size_t>(algorithm));
+    return kNames.of(algorithm);
 }
 
 bool is_cluster_algorithm(const std::string& name) {
-    return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+    return kNames.find(name).has_value();
 }
 
 ClusterAlgorithm cluster_algorithm_from_name(const std::string& name) {
-    const auto* found = std::find(kNames.begin(), kNames.end(), name);
-    if (found == kNames.end()) {
-        fail(ErrorCode::usage, "'{}' is not an algorithm of a cluster; there are grid, pegmm, mod-pegmm and caps",
-             name);
-    }
-    return static_cast<ClusterAlgorithm>(found - kNames.begin());
+    const std::optional<ClusterAlgorithm> found = kNames.find(name);
+    fail_if(!found, ErrorCode::usage,
+            "'{}' is not an algorithm of a cluster; there are grid, pegmm, mod-pegmm and caps", name);
+    return *found;
 }
 
 }  // namespace heptad

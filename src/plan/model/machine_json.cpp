@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "algorithm/catalogue.hpp"
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/json_text.hpp"
 #include "plan/model/machine.hpp"
 
@@ -24,9 +24,7 @@ nlohmann::ordered_json samples_json(const std::vector<LeafSample>& samples) {
 }
 
 void require(bool holds, const char* what) {
-    if (!holds) {
-        fail(ErrorCode::input, "the machine description has {}; measure again with `heptad tune`", what);
-    }
+    fail_if(!holds, ErrorCode::input, "the machine description has {}; measure again with `heptad tune`", what);
 }
 
 bool is_positive(double x) {
@@ -181,13 +179,12 @@ Machine parse_machine(const std::string& json) {
             machine.measured_plans.push_back(parse_measured_plan(entry));
         }
         for (const auto& entry : root.value("passes", nlohmann::json::array())) {
-            PassProfile profile;
-            profile.type = type_from_name(entry.at("type").get<std::string>());
-            profile.pass = entry.at("pass").get<std::string>();
-            profile.threads = entry.at("threads").get<int>();
-            profile.places = entry.at("places").get<int>();
-            profile.bytes_per_s = entry.at("bytes_per_s").get<double>();
-            profile.usual_bytes_per_s = entry.at("usual_bytes_per_s").get<double>();
+            PassProfile profile{.type = type_from_name(entry.at("type").get<std::string>()),
+                                .pass = entry.at("pass").get<std::string>(),
+                                .threads = entry.at("threads").get<int>(),
+                                .places = entry.at("places").get<int>(),
+                                .bytes_per_s = entry.at("bytes_per_s").get<double>(),
+                                .usual_bytes_per_s = entry.at("usual_bytes_per_s").get<double>()};
             require(profile.threads >= 1 && profile.places >= 1, "a pass with fewer threads or places than 1");
             require(is_positive(profile.bytes_per_s) && is_positive(profile.usual_bytes_per_s),
                     "a pass whose speed is not positive");

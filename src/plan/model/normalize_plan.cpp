@@ -29,8 +29,7 @@ void keep_c_until_the_end(ProductPlan& plan) {
 bool can_scale_sums(const ProductPlan& plan) {
     return is_short(plan.type) && backend_traits(plan.backend).has_levels_of_short_types && !plan.levels.empty() &&
            !plan.change_basis && (plan.padded || !plan.accumulate) &&
-           std::all_of(plan.levels.begin(), plan.levels.end(),
-                       [](const LevelPlan& level) { return level.mode == LevelMode::parallel; });
+           std::ranges::all_of(plan.levels, [](const LevelPlan& level) { return level.mode == LevelMode::parallel; });
 }
 
 /// Only the innermost level can be inside the kernel: what is above one that was taken for it makes its sums in passes.
@@ -87,7 +86,7 @@ void set_core(ProductPlan& plan) {
 
 bool shares_one_basis(const std::vector<LevelPlan>& levels) {
     return !levels.empty() && find_algorithm(levels.front().algorithm).algorithm.basis.has_value() &&
-           std::all_of(levels.begin(), levels.end(), [&](const LevelPlan& level) {
+           std::ranges::all_of(levels, [&](const LevelPlan& level) {
                return level.algorithm == levels.front().algorithm && level.schedule.empty() &&
                       level.mode != LevelMode::fused;
            });
@@ -105,7 +104,7 @@ void drop_unfitting_schedules(ProductPlan& plan) {
             const Schedule& schedule = find_schedule(level.schedule);
             const std::vector<LevelEntry> entries = level_entries(plan)[depth];
             const bool may_overwrite =
-                std::any_of(entries.begin(), entries.end(), [](const LevelEntry& entry) { return entry.operands_die; });
+                std::ranges::any_of(entries, [](const LevelEntry& entry) { return entry.operands_die; });
             if ((schedule.overwrites_inputs && !may_overwrite) ||
                 (schedule.square_blocks_only && (block.m != block.k || block.k != block.n))) {
                 level.schedule.clear();
@@ -120,8 +119,7 @@ bool overwrites_inputs(const LevelPlan& level) {
 
 /// Leave to overwrite A and B is one thing; the plan says whether it does.
 bool makes_use_of_inputs(const ProductPlan& plan) {
-    return plan.overwrite_inputs &&
-           (plan.change_basis || std::any_of(plan.levels.begin(), plan.levels.end(), overwrites_inputs));
+    return plan.overwrite_inputs && (plan.change_basis || std::ranges::any_of(plan.levels, overwrites_inputs));
 }
 
 }  // namespace

@@ -3,34 +3,20 @@
 #include <algorithm>
 
 #include "algorithm/catalogue.hpp"
+#include "base/names.hpp"
 #include "base/size.hpp"
 #include "plan/search/fused_instances.hpp"
 
 namespace heptad {
+
 const char* mode_name(LevelMode mode) {
-    switch (mode) {
-        case LevelMode::serial:
-            return "serial";
-        case LevelMode::parallel:
-            return "parallel";
-        case LevelMode::fused:
-            return "fused";
-    }
-    return "";
+    static constexpr Names<LevelMode, 3> names{{"serial", "parallel", "fused"}};
+    return names.of(mode);
 }
 
 const char* complex_way_name(ComplexWay way) {
-    switch (way) {
-        case ComplexWay::three_products:
-            return "three-products";
-        case ComplexWay::one_product:
-            return "one-product";
-        case ComplexWay::in_place:
-            return "in-place";
-        case ComplexWay::none:
-            break;
-    }
-    return "none";
+    static constexpr Names<ComplexWay, 4> names{{"none", "three-products", "one-product", "in-place"}};
+    return names.of(way);
 }
 
 int level_count(const ProductPlan& plan) {

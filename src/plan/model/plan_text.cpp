@@ -7,11 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <limits>
 #include <type_traits>
 
 #include "algorithm/catalogue.hpp"
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/text_stream.hpp"
 #include "plan/model/plan.hpp"
 
@@ -237,12 +236,10 @@ void parse_launch(const std::vector<std::string>& parts, LevelPlan& level) {
 LevelPlan parse_level(const std::string& text) {
     const auto parts = split(text, ':');
     const bool is_fused = parts.size() >= 2 && parts[1] == mode_name(LevelMode::fused);
-    if (parts.size() < 2 || parts.size() > (is_fused ? 4U : 3U)) {
-        fail(ErrorCode::input,
-             "a level of a plan is written ALGORITHM:MODE, ALGORITHM:MODE:SCHEDULE or ALGORITHM:fused:ORDER:TILE, not "
-             "'{}'",
-             text);
-    }
+    fail_if(parts.size() < 2 || parts.size() > (is_fused ? 4U : 3U), ErrorCode::input,
+            "a level of a plan is written ALGORITHM:MODE, ALGORITHM:MODE:SCHEDULE or ALGORITHM:fused:ORDER:TILE, not "
+            "'{}'",
+            text);
     LevelPlan level;
     level.algorithm = parts[0];
     find_algorithm(level.algorithm);
@@ -267,7 +264,7 @@ public:
         for (const std::string& word : words) {
             const auto equals = word.find('=');
             const std::string key = word.substr(0, equals);
-            if (std::any_of(words_.begin(), words_.end(), [&](const Word& other) { return other.key == key; })) {
+            if (std::ranges::any_of(words_, [&](const Word& other) { return other.key == key; })) {
                 fail(ErrorCode::input, "a plan names its {} once, not twice", key);
             }
             words_.push_back({key, equals == std::string::npos ? "" : word.substr(equals + 1), word});
@@ -290,9 +287,8 @@ public:
         if (!take(key, text)) {
             return;
         }
-        if (text.size() < 2 || text.front() != '{' || text.back() != '}') {
-            fail(ErrorCode::input, "a plan's {} is written {}={{KEY=VALUE;...}}, not '{}'", key, key, text);
-        }
+        fail_if(text.size() < 2 || text.front() != '{' || text.back() != '}', ErrorCode::input,
+                "a plan's {} is written {}={{KEY=VALUE;...}}, not '{}'", key, key, text);
         Reader inner(split(text.substr(1, text.size() - 2), ';'));
         fields_of(cut.emplace(), inner);
         inner.finish();
@@ -301,10 +297,8 @@ public:
         if (!words_.empty()) {
             fail(ErrorCode::input, "a plan has no part '{}'", words_.front().text);
         }
-        if (!missing_.empty()) {
-            fail(ErrorCode::input,
-                 "the plan is not complete, its {} is missing; give it back as `heptad plan` printed it", missing_);
-        }
+        fail_if(!missing_.empty(), ErrorCode::input,
+                "the plan is not complete, its {} is missing; give it back as `heptad plan` printed it", missing_);
     }
 
 private:
@@ -314,8 +308,7 @@ private:
 
     template <class Value>
     bool take(const std::string& key, Value&& value) {
-        const auto found =
-            std::find_if(words_.begin(), words_.end(), [&](const Word& word) { return word.key == key; });
+        const auto found = std::ranges::find_if(words_, [&](const Word& word) { return word.key == key; });
         if (found == words_.end()) {
             return false;
         }
@@ -326,9 +319,7 @@ private:
     }
 
     static void parse(const std::string& key, const std::string& text, bool& value) {
-        if (text != "yes" && text != "no") {
-            fail(ErrorCode::input, "a plan's {} is yes or no, not '{}'", key, text);
-        }
+        fail_if(text != "yes" && text != "no", ErrorCode::input, "a plan's {} is yes or no, not '{}'", key, text);
         value = text == "yes";
     }
     static void parse(const std::string& /*key*/, const std::string& text, std::string& value) { value = text; }
@@ -336,9 +327,8 @@ private:
         if (text == "native") {
             return;
         }
-        if (!text.starts_with(kResidues)) {
-            fail(ErrorCode::input, "a plan's {} is native or residues:N, not '{}'", key, text);
-        }
+        fail_if(!text.starts_with(kResidues), ErrorCode::input, "a plan's {} is native or residues:N, not '{}'", key,
+                text);
         parse(key, text.substr(kResidues.size()), arithmetic.moduli);
     }
     static void parse(const std::string& key, const std::string& text, ComplexWay& way) {
@@ -351,32 +341,26 @@ private:
         fail(ErrorCode::input, "a plan's {} is three-products, one-product or in-place, not '{}'", key, text);
     }
     static void parse(const std::string& key, const std::string& text, Kept& kept) {
-        const auto found = std::find(kKept.begin(), kKept.end(), text);
-        if (found == kKept.end()) {
-            fail(ErrorCode::input, "a plan's {} is A, B or C, not '{}'", key, text);
-        }
+        const auto found = std::ranges::find(kKept, text);
+        fail_if(found == kKept.end(), ErrorCode::input, "a plan's {} is A, B or C, not '{}'", key, text);
         kept = static_cast<Kept>(found - kKept.begin());
     }
     static void parse(const std::string& key, const std::string& text, ClusterAlgorithm& algorithm) {
-        if (!is_cluster_algorithm(text)) {
-            fail(ErrorCode::input, "a plan's {} among ranks cannot be '{}'", key, text);
-        }
+        fail_if(!is_cluster_algorithm(text), ErrorCode::input, "a plan's {} among ranks cannot be '{}'", key, text);
         algorithm = cluster_algorithm_from_name(text);
     }
     template <class Number>
     requires std::is_arithmetic_v<Number>
     static void parse(const std::string& key, const std::string& text, Number& value) {
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (error != std::errc() || end != text.data() + text.size() || !(value >= Number{})) {
-            fail(ErrorCode::input, "a plan's {} cannot be '{}'", key, text);
-        }
+        fail_if(error != std::errc() || end != text.data() + text.size() || !(value >= Number{}), ErrorCode::input,
+                "a plan's {} cannot be '{}'", key, text);
     }
     template <class Size, std::size_t N>
     static void parse(const std::string& key, const std::string& text, const Sides<Size, N>& sizes) {
         const std::vector<std::string> parts = split(text, 'x');
-        if (parts.size() != N) {
-            fail(ErrorCode::input, "a plan's {} is written {}, not '{}'", key, N == 2 ? "MxN" : "MxKxN", text);
-        }
+        fail_if(parts.size() != N, ErrorCode::input, "a plan's {} is written {}, not '{}'", key,
+                N == 2 ? "MxN" : "MxKxN", text);
         for (std::size_t i = 0; i < N; ++i) {
             parse(key, parts[i], *sizes.of[i]);
         }
@@ -414,10 +398,9 @@ void refuse_old_text(const std::vector<std::string>& words) {
             fail(ErrorCode::input, "this is an old plan of {}: {}", of, fmt::format(fmt::runtime(kForm), part));
         }
     }
-    if (first != "plan" || words.size() < 3) {
-        fail(ErrorCode::input, "a plan starts with 'plan MxKxN TYPE', as `heptad plan` prints it");
-    }
-    if (std::any_of(words.begin(), words.end(), [](const std::string& w) { return w.starts_with("extended="); })) {
+    fail_if(first != "plan" || words.size() < 3, ErrorCode::input,
+            "a plan starts with 'plan MxKxN TYPE', as `heptad plan` prints it");
+    if (std::ranges::any_of(words, [](const std::string& w) { return w.starts_with("extended="); })) {
         fail(ErrorCode::input, "this is an old plan: where it says extended=yes, plans now say padded=yes");
     }
 }

@@ -1,29 +1,20 @@
 #include "plan/model/problem.hpp"
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
+#include "base/names.hpp"
 #include "base/types.hpp"
 
 namespace heptad {
 
 const char* accuracy_name(Accuracy accuracy) {
-    switch (accuracy) {
-        case Accuracy::strict:
-            return "strict";
-        case Accuracy::fast:
-            return "fast";
-        case Accuracy::exact:
-            return "exact";
-        default:
-            return "balanced";
-    }
+    static constexpr Names<Accuracy, 4> names{{"strict", "balanced", "fast", "exact"}};
+    return names.of(accuracy);
 }
 
 void refuse_exact(Accuracy accuracy, Type type, const char* place) {
-    if (accuracy == Accuracy::exact && is_float(type)) {
-        fail(ErrorCode::usage,
-             "accuracy exact is for products in memory, on a processor or one device, and not {}; take accuracy strict",
-             place);
-    }
+    fail_if(accuracy == Accuracy::exact && is_float(type), ErrorCode::usage,
+            "accuracy exact is for products in memory, on a processor or one device, and not {}; take accuracy strict",
+            place);
 }
 
 std::string to_string(const Problem& problem) {

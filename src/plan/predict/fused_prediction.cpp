@@ -122,7 +122,7 @@ private:
                 }
             }
         }
-        return under_way == 0 ? 0 : *std::max_element(turns.begin(), turns.end());
+        return under_way == 0 ? 0 : *std::ranges::max_element(turns);
     }
 
     const FusedDevice& device_;
@@ -142,7 +142,7 @@ bool judges_result(const FusedProfile& profile, FusedOrder order) {
 }  // namespace
 
 bool can_fuse(const Machine& machine, Type type, const OperandCounts& most) {
-    return std::any_of(machine.fused.begin(), machine.fused.end(), [&](const FusedProfile& profile) {
+    return std::ranges::any_of(machine.fused, [&](const FusedProfile& profile) {
         return profile.type == type && std::max(most.a, most.b) <= profile.most_terms && most.c <= profile.most_targets;
     });
 }
@@ -155,7 +155,7 @@ double fused_seconds(const FusedDevice& device, const FusedProfile& profile, Fus
     Together together;
     LaunchRoom room;
     const auto ends_group = [&](int i) {
-        return std::find(instances.group_ends.begin(), instances.group_ends.end(), i + 1) != instances.group_ends.end();
+        return std::ranges::find(instances.group_ends, i + 1) != instances.group_ends.end();
     };
     const auto end_launch = [&](double times) {
         if (together.tiles > 0) {
@@ -205,7 +205,7 @@ std::optional<FusedChoice> choose_fused_tile(const Machine& machine, Type type, 
     const bool regular = work.even && work.k % 8 == 0 && work.n % 4 == 0;
     // Where a tile has a kernel for regular products, these go through no other.
     const auto has_own_kernel = [&](FusedTile tile) {
-        return std::any_of(machine.fused.begin(), machine.fused.end(), [&](const FusedProfile& other) {
+        return std::ranges::any_of(machine.fused, [&](const FusedProfile& other) {
             return other.regular && other.type == type && other.tile == tile && terms <= other.most_terms;
         });
     };

@@ -38,7 +38,7 @@ struct PlanPlace {
 
 /// "winograd*winograd" are two in one.
 int levels_in(const std::string& algorithm) {
-    return 1 + static_cast<int>(std::count(algorithm.begin(), algorithm.end(), '*'));
+    return 1 + static_cast<int>(std::ranges::count(algorithm, '*'));
 }
 
 bool has_levels_of(const ProductPlan& plan, const PlanShape& shape) {
@@ -118,7 +118,7 @@ bool may_be_known(const ProductPlan& plan) {
 std::vector<PlanShape> measured_shapes(const Machine& machine, Type type) {
     std::vector<PlanShape> shapes;
     for (const MeasuredPlan& row : machine.measured_plans) {
-        if (row.type == type && std::find(shapes.begin(), shapes.end(), row.plan) == shapes.end()) {
+        if (row.type == type && std::ranges::find(shapes, row.plan) == shapes.end()) {
             shapes.push_back(row.plan);
         }
     }

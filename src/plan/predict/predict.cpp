@@ -39,8 +39,7 @@ double odd_blocks_factor(const BackendTraits& backend, const Algorithm& algorith
 }
 
 double passes_factor(const BackendTraits& backend, const LevelPlan& level) {
-    const bool known = std::find(backend.known_passes.begin(), backend.known_passes.end(), level.algorithm) !=
-                       backend.known_passes.end();
+    const bool known = std::ranges::find(backend.known_passes, level.algorithm) != backend.known_passes.end();
     return known || level.mode != LevelMode::parallel ? 1 : backend.other_passes;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/evenness_facts.hpp"
+#include "base/names.hpp"
 #include "base/types.hpp"
 #include "plan/predict/error_bound.hpp"
 #include "plan/search/host_layer.hpp"
@@ -41,18 +42,8 @@ bool compares_norms(const ProductPlan& plan) {
 }  // namespace
 
 const char* bound_over_text(BoundOver over) {
-    switch (over) {
-        case BoundOver::result:
-            return "|AB|_ij";
-        case BoundOver::entries:
-            return "(|A||B|)_ij";
-        case BoundOver::lines:
-            return "|a_i||b_j|";
-        case BoundOver::matrices:
-            return "max|A| max|B|";
-        default:
-            return "";
-    }
+    static constexpr Names<BoundOver, 5> texts{{"", "|AB|_ij", "(|A||B|)_ij", "|a_i||b_j|", "max|A| max|B|"}};
+    return texts.of(over);
 }
 
 double typical_classical_error(Type type) {

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <tuple>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 
 namespace heptad {
@@ -66,9 +64,7 @@ double least_received_elements(const ProblemSize& size, std::int64_t ranks) {
 }
 
 ClusterGrid best_grid(const ProblemSize& size, Type type, std::int64_t ranks, const ClusterRates& rates) {
-    if (ranks < 1) {
-        fail(ErrorCode::usage, "a cluster of {} ranks cannot multiply; give at least 1", ranks);
-    }
+    fail_if(ranks < 1, ErrorCode::usage, "a cluster of {} ranks cannot multiply; give at least 1", ranks);
     ClusterGrid best;
     double best_s = grid_seconds(size, type, best, rates);
     // More parts than there are rows would leave ranks without work inside the grid.

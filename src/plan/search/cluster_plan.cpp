@@ -1,9 +1,8 @@
 #include "plan/search/cluster_plan.hpp"
 
 #include <algorithm>
-#include <limits>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "plan/search/cluster_caps.hpp"
 
@@ -74,23 +73,18 @@ ProductPlan plan_among_ranks(const ProblemSize& size, Type type, const RankCut& 
 }
 
 void check_rank_cut(const ProductPlan& plan) {
-    if (!plan.rank) {
-        fail(ErrorCode::input, "the plan says nothing of ranks: rank={{ranks=...;algorithm=...}} is missing");
-    }
+    fail_if(!plan.rank, ErrorCode::input,
+            "the plan says nothing of ranks: rank={{ranks=...;algorithm=...}} is missing");
     const RankCut& cut = *plan.rank;
     const ClusterGrid& grid = cut.grid;
-    if (cut.ranks < 1) {
-        fail(ErrorCode::input, "a plan for {} ranks cannot be", cut.ranks);
-    }
+    fail_if(cut.ranks < 1, ErrorCode::input, "a plan for {} ranks cannot be", cut.ranks);
     if (cut.algorithm == ClusterAlgorithm::grid) {
         // The product may not fit in 64 bits, so it is never made.
         const bool fits = grid.pm >= 1 && grid.pk >= 1 && grid.pn >= 1 && grid.pm <= cut.ranks &&
                           grid.pk <= cut.ranks / grid.pm && grid.pn <= cut.ranks / (grid.pm * grid.pk);
-        if (!fits || cut.panels < 1 || cut.panels > std::max<std::int64_t>(plan.k, 1)) {
-            fail(ErrorCode::input,
-                 "a plan with a grid of {}x{}x{} and {} panels cannot be: it is for {} ranks and k = {}", grid.pm,
-                 grid.pk, grid.pn, cut.panels, cut.ranks, plan.k);
-        }
+        fail_if(!fits || cut.panels < 1 || cut.panels > std::max<std::int64_t>(plan.k, 1), ErrorCode::input,
+                "a plan with a grid of {}x{}x{} and {} panels cannot be: it is for {} ranks and k = {}", grid.pm,
+                grid.pk, grid.pn, cut.panels, cut.ranks, plan.k);
     } else if (cut.algorithm == ClusterAlgorithm::caps) {
         if (cut.steps < 1 || cut.steps > most_caps_steps(cut.ranks)) {
             fail(ErrorCode::input, "a plan with {} steps of caps cannot be: {} ranks make {} at most", cut.steps,
@@ -119,13 +113,10 @@ std::int64_t panel_count(const ProblemSize& size, Type type, const ClusterGrid& 
     const std::int64_t thickness_bytes = checked_mul(kPanelsInMemory * element, checked_add(rows, cols));
     const std::int64_t thickest =
         memory_bytes < fixed_bytes ? 0 : (memory_bytes - fixed_bytes) / std::max<std::int64_t>(1, thickness_bytes);
-    if (thickest < 1 && inner > 0) {
-        fail(
-            ErrorCode::resource,
+    fail_if(thickest < 1 && inner > 0, ErrorCode::resource,
             "a rank of a {}x{}x{} grid holds {} bytes of C and panels beside it, but may use {} bytes; use more ranks, "
             "another --grid or a larger --memory",
             grid.pm, grid.pk, grid.pn, fixed_bytes, memory_bytes);
-    }
     const std::int64_t wanted = std::clamp<std::int64_t>(inner / kThinnestPanel, 1, kEnoughPanels);
     return std::max(wanted, inner > 0 ? ceil_div(inner, thickest) : 1);
 }

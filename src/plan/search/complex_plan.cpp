@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "base/types.hpp"
 #include "plan/predict/error_bound.hpp"
@@ -137,13 +137,10 @@ ProductPlan complex_library_plan(const Problem& problem, const Machine& machine,
 }
 
 void check_complex_plan(const ProductPlan& plan) {
-    if (!is_complex(plan.type) || plan.complex == ComplexWay::none || is_on_device(plan)) {
-        fail(ErrorCode::input,
-             "a plan of c64 or c128 on the processor, and no other, says complex=three-products, one-product or "
-             "in-place; "
-             "this one is of {} on {} and says {}",
-             type_name(plan.type), plan.backend, complex_way_name(plan.complex));
-    }
+    fail_if(!is_complex(plan.type) || plan.complex == ComplexWay::none || is_on_device(plan), ErrorCode::input,
+            "a plan of c64 or c128 on the processor, and no other, says complex=three-products, one-product or "
+            "in-place; this one is of {} on {} and says {}",
+            type_name(plan.type), plan.backend, complex_way_name(plan.complex));
     check_plan(real_plan(plan));
     ProductPlan expected = plan;
     expected.error_bound = error_bound(plan);

@@ -46,7 +46,7 @@ bool is_dominated_inside(const CatalogueEntry& x, const CatalogueEntry& y) {
 }
 
 bool adds_and_subtracts(const CoefficientMatrix& coefficients) {
-    return std::all_of(coefficients.entries.begin(), coefficients.entries.end(), [](const Rational& entry) {
+    return std::ranges::all_of(coefficients.entries, [](const Rational& entry) {
         return entry.is_zero() || entry == Rational(1) || entry == Rational(-1);
     });
 }
@@ -68,7 +68,7 @@ Entries worth_a_look(const std::vector<std::string>& names) {
             entries.push_back({name, &entry});
         }
     }
-    std::stable_sort(entries.begin(), entries.end(), [](const Named& x, const Named& y) {
+    std::ranges::stable_sort(entries, [](const Named& x, const Named& y) {
         const auto order = [](const CatalogueEntry& e) {
             return std::tuple(volume_of(e.algorithm), e.facts.additions());
         };
@@ -76,7 +76,7 @@ Entries worth_a_look(const std::vector<std::string>& names) {
     });
     Entries kept;
     for (const Named& x : entries) {
-        if (std::none_of(kept.begin(), kept.end(), [&](const Named& y) { return is_dominated(*x.entry, *y.entry); })) {
+        if (std::ranges::none_of(kept, [&](const Named& y) { return is_dominated(*x.entry, *y.entry); })) {
             kept.push_back(x);
         }
     }
@@ -105,8 +105,7 @@ ConsideredAlgorithms considered_among(const std::vector<std::string>& names, con
         return has_a_type && is_plain_halving(one.entry->algorithm);
     });
     std::copy_if(halvings.begin(), halvings.end(), std::back_inserter(inside), [&](const Named& x) {
-        return std::none_of(halvings.begin(), halvings.end(),
-                            [&](const Named& y) { return is_dominated_inside(*x.entry, *y.entry); });
+        return std::ranges::none_of(halvings, [&](const Named& y) { return is_dominated_inside(*x.entry, *y.entry); });
     });
     ConsideredAlgorithms considered;
     considered.fused = once_and_twice(inside);

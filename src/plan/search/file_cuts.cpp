@@ -164,7 +164,7 @@ const FileCut& best_cut(const std::vector<FileCut>& cuts) {
     for (const FileCut& cut : cuts) {
         fewest = std::min(fewest, cut.exact_bytes);
     }
-    const bool aligned_is_near = std::any_of(cuts.begin(), cuts.end(), [&](const FileCut& cut) {
+    const bool aligned_is_near = std::ranges::any_of(cuts, [&](const FileCut& cut) {
         return cut.on_blocks && static_cast<double>(cut.exact_bytes) <= kDirectPreferred * static_cast<double>(fewest);
     });
     const FileCut* best = nullptr;

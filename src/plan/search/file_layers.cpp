@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "algorithm/catalogue.hpp"
-#include "base/error.hpp"
 #include "base/evenness_facts.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "base/types.hpp"
 
@@ -54,11 +54,9 @@ std::int64_t bounce_bytes(const FileProblem& problem, const BlockedOperand& a, c
 }
 
 OuterLaunch cut_into_blocks(const FileProblem& problem, const OuterLevels& outer) {
-    if (problem.a.packed || problem.type == Type::bf16 || problem.type == Type::f16) {
-        fail(ErrorCode::usage,
-             "outer levels through files are for f32, f64, tf32, i32 and i64, not for {}; leave --host-levels out",
-             type_name(problem.type));
-    }
+    fail_if(problem.a.packed || problem.type == Type::bf16 || problem.type == Type::f16, ErrorCode::usage,
+            "outer levels through files are for f32, f64, tf32, i32 and i64, not for {}; leave --host-levels out",
+            type_name(problem.type));
     OuterLaunch layers;
     layers.outer = outer;
     layers.whole = problem;
@@ -142,12 +140,10 @@ void plan_last_pass(OuterLaunch& layers) {
         (whole.adds ? 2 * rows * checked_mul(whole.n, kLayerLine_bytes) : 0) + vectors_bytes(whole);
     const std::int64_t room =
         std::min(whole.memory_bytes, std::max(kMostBands_bytes + vectors_bytes(whole), fixed + per_row));
-    if (fixed + per_row > room) {
-        fail(ErrorCode::resource,
-             "adding up the products of outer levels needs {} bytes of memory, and {} are allowed; give a larger "
-             "--memory, or leave --host-levels out",
-             fixed + per_row, whole.memory_bytes);
-    }
+    fail_if(fixed + per_row > room, ErrorCode::resource,
+            "adding up the products of outer levels needs {} bytes of memory, and {} are allowed; give a larger "
+            "--memory, or leave --host-levels out",
+            fixed + per_row, whole.memory_bytes);
     layers.band_rows = std::min((room - fixed) / per_row, layers.part.m);
     layers.band_bytes = fixed + layers.band_rows * per_row;
     const std::int64_t block = layers.part.c.block_bytes;
@@ -300,12 +296,10 @@ FileLaunch plan_file_launch(const FileProblem& problem, const OuterLevels& outer
         return {plan_files(problem, predict), {}};
     }
     OuterLaunch layers = around_products(problem, outer);
-    if (layers.part.memory_bytes <= 0) {
-        fail(ErrorCode::resource,
-             "a line of a block of outer levels takes {} bytes on its way, and {} bytes are allowed in all; give a "
-             "larger --memory, or leave --host-levels out",
-             layers.a.bounce_bytes, problem.memory_bytes);
-    }
+    fail_if(layers.part.memory_bytes <= 0, ErrorCode::resource,
+            "a line of a block of outer levels takes {} bytes on its way, and {} bytes are allowed in all; give a "
+            "larger --memory, or leave --host-levels out",
+            layers.a.bounce_bytes, problem.memory_bytes);
     FileLaunch launch{plan_files(layers.part, predict), {}};
     ProductPlan& plan = launch.plan;
     plan.m = problem.m;

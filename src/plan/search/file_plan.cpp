@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "plan/search/file_cuts.hpp"
 #include "plan/search/file_schedule.hpp"
@@ -35,9 +35,7 @@ struct Candidate {
 };
 
 DiskCut start_of(const FileProblem& problem, const FileCut& cut) {
-    DiskCut start;
-    start.memory_bytes = problem.memory_bytes;
-    start.mirrored = cut.mirrored;
+    DiskCut start{.memory_bytes = problem.memory_bytes, .mirrored = cut.mirrored};
     start.kept = !cut.keeps_left ? Kept::c : cut.mirrored ? Kept::b : Kept::a;
     start.tile_m = cut.tile_m;
     start.tile_n = cut.tile_n;
@@ -243,7 +241,7 @@ std::optional<FileChoice> fastest_plan(const FileProblem& problem, const Predict
                 continue;
             }
             const FileCut chosen = best_cut(of_kind);
-            if (std::any_of(seen.begin(), seen.end(), [&](const FileCut& cut) { return same_cut(cut, chosen); })) {
+            if (std::ranges::any_of(seen, [&](const FileCut& cut) { return same_cut(cut, chosen); })) {
                 continue;
             }
             seen.push_back(chosen);
@@ -299,12 +297,10 @@ const char* kept_name(Kept kept) {
 }
 
 FileChoice plan_files(const FileProblem& problem, const PredictStage& predict) {
-    if (problem.m == 0 || problem.n == 0 || problem.k == 0) {
-        fail(ErrorCode::input,
-             "a product of {} x {} x {} has nothing to read piece by piece, and so no plan; 'heptad mul' makes it at "
-             "once",
-             problem.m, problem.k, problem.n);
-    }
+    fail_if(problem.m == 0 || problem.n == 0 || problem.k == 0, ErrorCode::input,
+            "a product of {} x {} x {} has nothing to read piece by piece, and so no plan; 'heptad mul' makes it at "
+            "once",
+            problem.m, problem.k, problem.n);
     if (problem.by_time) {
         if (const std::optional<FileChoice> fastest = fastest_plan(problem, predict)) {
             return *fastest;

@@ -15,7 +15,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <string>
 
 #include "plan/model/plan.hpp"
 #include "plan/search/file_layout.hpp"

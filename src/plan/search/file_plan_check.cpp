@@ -1,8 +1,7 @@
 // Whether a plan that was read can be carried out on the files at hand: every number that decides what is read, written
 // or taken of the memory.
-#include <algorithm>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "plan/search/file_cuts.hpp"
 
@@ -24,17 +23,13 @@ bool is_part(std::int64_t part, std::int64_t size, std::int64_t unit) {
 }  // namespace
 
 void check_disk_plan(const FileProblem& problem, const ProductPlan& plan) {
-    if (!plan.disk) {
-        fail(ErrorCode::input, "the plan is not for a product from file to file: disk={{...}} is missing");
-    }
-    if (plan.m != problem.m || plan.k != problem.k || plan.n != problem.n || plan.type != problem.type) {
-        fail(ErrorCode::input,
-             "the plan is for a product of {} x {} x {} in {}, and the files hold one of {} x {} x {} in {}", plan.m,
-             plan.k, plan.n, type_name(plan.type), problem.m, problem.k, problem.n, type_name(problem.type));
-    }
-    if (problem.adds && !plan.accumulate) {
-        fail(ErrorCode::input, "the plan is for a product that is not added to a matrix; plan it with --beta");
-    }
+    fail_if(!plan.disk, ErrorCode::input, "the plan is not for a product from file to file: disk={{...}} is missing");
+    fail_if(plan.m != problem.m || plan.k != problem.k || plan.n != problem.n || plan.type != problem.type,
+            ErrorCode::input,
+            "the plan is for a product of {} x {} x {} in {}, and the files hold one of {} x {} x {} in {}", plan.m,
+            plan.k, plan.n, type_name(plan.type), problem.m, problem.k, problem.n, type_name(problem.type));
+    fail_if(problem.adds && !plan.accumulate, ErrorCode::input,
+            "the plan is for a product that is not added to a matrix; plan it with --beta");
     if (plan.disk->algorithm.empty() != (plan.disk->levels == 0)) {
         refuse("outer levels have an algorithm, and an algorithm has levels");
     }

@@ -192,11 +192,10 @@ FileTraffic FileSchedule::traffic() const {
     }
     left_bytes *= keeps_left() ? 1 : across;
     right_bytes *= tiles_down();
-    FileTraffic traffic;
-    traffic.read_a_bytes = left_bytes;
-    traffic.read_b_bytes = right_bytes;
-    traffic.read_c0_bytes = adds_ ? result_.total_bytes() : 0;
-    traffic.written_bytes = written;
+    FileTraffic traffic{.read_a_bytes = left_bytes,
+                        .read_b_bytes = right_bytes,
+                        .read_c0_bytes = adds_ ? result_.total_bytes() : 0,
+                        .written_bytes = written};
     if (cut_.mirrored) {
         std::swap(traffic.read_a_bytes, traffic.read_b_bytes);
     }
@@ -251,12 +250,11 @@ std::vector<FileStep> FileSchedule::steps(const std::vector<std::int64_t>& tiles
             panel_begins.push_back(static_cast<std::int64_t>(all.size()));
             for (std::int64_t strip = 0; strip < strip_count; ++strip) {
                 const auto number = static_cast<std::int64_t>(all.size());
-                FileStep step;
-                step.tile = tile;
-                step.panel = panel;
-                step.strip = strip;
-                step.first_of_tile = panel == 0 && strip == 0;
-                step.last_of_tile = panel + 1 == panel_count && strip + 1 == strip_count;
+                FileStep step{.tile = tile,
+                              .panel = panel,
+                              .strip = strip,
+                              .first_of_tile = panel == 0 && strip == 0,
+                              .last_of_tile = panel + 1 == panel_count && strip + 1 == strip_count};
                 step.loads_right = strip == 0;
                 step.right_slot = static_cast<std::int64_t>(panel_begins.size() - 1) % cut_.panel_buffers;
                 step.tile_slot = static_cast<std::int64_t>(position) % tile_slots;
@@ -293,10 +291,9 @@ std::vector<FileStep> FileSchedule::steps(const std::vector<std::int64_t>& tiles
 FileBuffers file_buffers(const FileProblem& problem, const DiskCut& cut) {
     const FileSchedule schedule(problem, cut);
     const bool keeps_left = cut.kept != Kept::c;
-    FileBuffers buffers;
-    buffers.tiles = keeps_left ? 2 : 1;
-    buffers.tile_bytes = window_buffer_bytes(schedule.result(), cut.tile_m, cut.tile_n);
-    buffers.panel_bytes = window_buffer_bytes(schedule.right(), cut.depth, cut.tile_n);
+    FileBuffers buffers{.tiles = keeps_left ? 2 : 1,
+                        .tile_bytes = window_buffer_bytes(schedule.result(), cut.tile_m, cut.tile_n),
+                        .panel_bytes = window_buffer_bytes(schedule.right(), cut.depth, cut.tile_n)};
     buffers.panels = cut.panel_buffers;
     buffers.strips = keeps_left ? ceil_div(cut.tile_m, cut.strip_m) : kStripBuffers;
     buffers.strip_bytes = window_buffer_bytes(schedule.left(), cut.strip_m, cut.depth);

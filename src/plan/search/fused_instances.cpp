@@ -27,9 +27,9 @@ double take_sign(std::vector<BlockTerm>& terms) {
 std::vector<std::vector<BlockProduct>> groups_of(const std::vector<BlockProduct>& instances) {
     std::vector<std::vector<BlockProduct>> groups;
     for (const BlockProduct& instance : instances) {
-        const auto group = std::find_if(groups.begin(), groups.end(), [&](const std::vector<BlockProduct>& others) {
-            return std::none_of(others.begin(), others.end(),
-                                [&](const BlockProduct& other) { return share_a_target(instance, other); });
+        const auto group = std::ranges::find_if(groups, [&](const std::vector<BlockProduct>& others) {
+            return std::ranges::none_of(others,
+                                        [&](const BlockProduct& other) { return share_a_target(instance, other); });
         });
         if (group == groups.end()) {
             groups.push_back({instance});
@@ -37,7 +37,7 @@ std::vector<std::vector<BlockProduct>> groups_of(const std::vector<BlockProduct>
             group->push_back(instance);
         }
     }
-    std::stable_sort(groups.begin(), groups.end(), [](const auto& x, const auto& y) { return x.size() > y.size(); });
+    std::ranges::stable_sort(groups, [](const auto& x, const auto& y) { return x.size() > y.size(); });
     return groups;
 }
 
@@ -49,9 +49,8 @@ OperandCounts operand_counts(const BlockProduct& instance) {
 }
 
 bool share_a_target(const BlockProduct& x, const BlockProduct& y) {
-    return std::any_of(x.result.begin(), x.result.end(), [&](const BlockResult& of_x) {
-        return std::any_of(y.result.begin(), y.result.end(),
-                           [&](const BlockResult& of_y) { return of_x.block == of_y.block; });
+    return std::ranges::any_of(x.result, [&](const BlockResult& of_x) {
+        return std::ranges::any_of(y.result, [&](const BlockResult& of_y) { return of_x.block == of_y.block; });
     });
 }
 

@@ -144,22 +144,19 @@ double HostForecast::bound_s() const {
 const char* HostForecast::binds() const {
     const std::array<std::pair<double, const char*>, 4> stages{
         {{solve_s, "solve"}, {upload_s, "upload"}, {download_s, "download"}, {host_s, "host"}}};
-    return std::max_element(stages.begin(), stages.end(),
-                            [](const auto& x, const auto& y) { return x.first < y.first; })
-        ->second;
+    return std::ranges::max_element(stages, [](const auto& x, const auto& y) { return x.first < y.first; })->second;
 }
 
 HostForecast host_forecast(const HostProblem& problem, const HostCut& cut, const CutShape& shape,
                            const DeviceFacts& devices, const HostFacts& host, const ProductPlan& block) {
     const auto& [left, right, result] = bytes_of_blocks(problem, cut);
-    HostForecast told;
-    told.devices = devices.devices;
-    told.grid = shape.grid;
-    told.steps = shape.steps;
-    told.tasks = checked_mul(shape.groups, shape.steps);
-    told.device_bytes = checked_add(block_bytes_of_device(problem, cut), cut.workspace_bytes);
-    told.host_bytes = host_buffer_bytes(problem, cut, devices);
-    told.error_bound = bound_of(problem, cut, shape, block.error_bound);
+    HostForecast told{.devices = devices.devices,
+                      .grid = shape.grid,
+                      .steps = shape.steps,
+                      .tasks = checked_mul(shape.groups, shape.steps),
+                      .device_bytes = checked_add(block_bytes_of_device(problem, cut), cut.workspace_bytes),
+                      .host_bytes = host_buffer_bytes(problem, cut, devices),
+                      .error_bound = bound_of(problem, cut, shape, block.error_bound)};
     told.upload_bytes = checked_add(checked_mul(uploads_of_left(cut, shape, devices.devices), left),
                                     checked_mul(uploads_of_right(cut, shape, devices.devices), right));
     told.download_bytes = checked_mul(shape.groups, result);

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "algorithm/catalogue.hpp"
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 
 namespace heptad {
@@ -25,7 +25,7 @@ double sum_of_magnitudes(const std::vector<BlockTerm>& terms) {
 /// Additions of a sum, and one for coefficients that may round.
 double roundings_of(const std::vector<BlockTerm>& terms) {
     const bool scales =
-        std::any_of(terms.begin(), terms.end(), [](const BlockTerm& term) { return std::abs(term.coefficient) != 1; });
+        std::ranges::any_of(terms, [](const BlockTerm& term) { return std::abs(term.coefficient) != 1; });
     return static_cast<double>(terms.size()) - 1 + (scales ? 1 : 0);
 }
 
@@ -38,26 +38,20 @@ HostLayer algorithm_layer(const std::string& algorithm, int levels, Type type) {
              algorithm, ring_name(one.ring), type_name(type));
     }
     const double side = std::pow(std::max({one.m, one.k, one.n}), levels);
-    if (levels < 1 || std::pow(one.rank(), levels) > kMostRank || side > kMostSide) {
-        fail(ErrorCode::usage,
-             "{} levels of '{}' cannot be dealt out by the host; it takes 1 level and more, up to {} products and {} "
-             "blocks a side",
-             levels, algorithm, kMostRank, kMostSide);
-    }
+    fail_if(levels < 1 || std::pow(one.rank(), levels) > kMostRank || side > kMostSide, ErrorCode::usage,
+            "{} levels of '{}' cannot be dealt out by the host; it takes 1 level and more, up to {} products and {} "
+            "blocks a side",
+            levels, algorithm, kMostRank, kMostSide);
     LevelTerms terms = nested_levels(level_terms(one, type == Type::gf2), levels, BlockNumbers::by_rows);
-    HostLayer layer;
-    layer.grid = terms.grid;
-    layer.instances = std::move(terms.products);
+    HostLayer layer{.grid = terms.grid, .instances = std::move(terms.products)};
     return layer;
 }
 
 HostLayer segment_layer(const BlockGrid& grid) {
     const std::int64_t count = checked_mul(checked_mul(grid.m, grid.n), grid.k);
-    if (count > kMostHostParts) {
-        fail(ErrorCode::resource,
-             "the product would be cut into {} parts, and {} is the most; give the devices more memory", count,
-             kMostHostParts);
-    }
+    fail_if(count > kMostHostParts, ErrorCode::resource,
+            "the product would be cut into {} parts, and {} is the most; give the devices more memory", count,
+            kMostHostParts);
     HostLayer layer;
     layer.grid = grid;
     layer.steps = grid.k;
@@ -96,9 +90,9 @@ LayerGrowth layer_growth(const HostLayer& layer) {
             scales = scales || std::abs(term.coefficient) != 1;
         }
     }
-    result.growth = *std::max_element(growth.begin(), growth.end());
-    result.largest_sum_c = *std::max_element(largest.begin(), largest.end());
-    result.roundings = operand_roundings + *std::max_element(updates.begin(), updates.end()) - 1 + (scales ? 1 : 0);
+    result.growth = *std::ranges::max_element(growth);
+    result.largest_sum_c = *std::ranges::max_element(largest);
+    result.roundings = operand_roundings + *std::ranges::max_element(updates) - 1 + (scales ? 1 : 0);
     return result;
 }
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "base/types.hpp"
 #include "plan/predict/error_bound.hpp"
@@ -107,11 +107,9 @@ std::vector<HostCandidate> candidates(const HostProblem& problem) {
     const bool forbidden = is_half(problem.type) || problem.type != problem.result_type ||
                            (problem.accuracy == Accuracy::strict && unit_roundoff(problem.type) > 0);
     if (constraints.levels > 0) {
-        if (is_half(problem.type)) {
-            fail(ErrorCode::usage,
-                 "levels at the host would round the sums of {} to 16 bits; leave the host's levels to auto",
-                 type_name(problem.type));
-        }
+        fail_if(is_half(problem.type), ErrorCode::usage,
+                "levels at the host would round the sums of {} to 16 bits; leave the host's levels to auto",
+                type_name(problem.type));
         cuts.push_back(levels_of(algorithm, constraints.levels, problem));
     } else if (constraints.levels < 0 && !forbidden && (named || !without_levels)) {
         for (int levels = 1; levels <= kMostAutoLevels; ++levels) {
@@ -200,14 +198,11 @@ std::optional<HostDecision> plan_cut(const HostProblem& problem, const DeviceFac
 }
 
 void check_constraints(const HostOptions& constraints) {
-    if (constraints.levels < -1) {
-        fail(ErrorCode::usage, "{} levels at the host cannot be; say 0 and up, or -1 for what pays",
-             constraints.levels);
-    }
-    if (constraints.pipelines < 0 || constraints.pipelines > kMostPipelines) {
-        fail(ErrorCode::usage, "{} pipelines per device cannot be; say 1 to {}, or 0 for what pays",
-             constraints.pipelines, kMostPipelines);
-    }
+    fail_if(constraints.levels < -1, ErrorCode::usage,
+            "{} levels at the host cannot be; say 0 and up, or -1 for what pays", constraints.levels);
+    fail_if(constraints.pipelines < 0 || constraints.pipelines > kMostPipelines, ErrorCode::usage,
+            "{} pipelines per device cannot be; say 1 to {}, or 0 for what pays", constraints.pipelines,
+            kMostPipelines);
     if (const std::int64_t least = std::min(constraints.device_memory_bytes, constraints.host_memory_bytes);
         least < 0) {
         fail(ErrorCode::usage, "{} bytes of memory cannot be used; say 0 and up", least);
@@ -220,12 +215,10 @@ void check_constraints(const HostOptions& constraints) {
     if (shortage.of_block) {
         std::rethrow_exception(shortage.of_block);
     }
-    if (shortage.host_bytes != std::numeric_limits<std::int64_t>::max()) {
-        fail(ErrorCode::resource,
-             "a product of {} x {} x {} in {} over {} needs {} bytes of buffers in host memory, and {} can be had; use "
-             "fewer devices or pipelines, or smaller blocks by less device memory",
-             size.m, size.k, size.n, type_name(problem.type), devices.name, shortage.host_bytes, host.memory_bytes);
-    }
+    fail_if(shortage.host_bytes != std::numeric_limits<std::int64_t>::max(), ErrorCode::resource,
+            "a product of {} x {} x {} in {} over {} needs {} bytes of buffers in host memory, and {} can be had; use "
+            "fewer devices or pipelines, or smaller blocks by less device memory",
+            size.m, size.k, size.n, type_name(problem.type), devices.name, shortage.host_bytes, host.memory_bytes);
     fail(ErrorCode::resource,
          "a product of {} x {} x {} in {} over {} needs {} bytes on each device, and {} can be had; allow more device "
          "memory, or leave the host's levels and the pipelines to auto",

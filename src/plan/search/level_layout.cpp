@@ -73,7 +73,7 @@ LevelCost schedule_cost(const Schedule& schedule) {
         blocks += static_cast<double>(read.size() + written.size());
         cost.passes += 1;
     }
-    cost.adds_products = std::any_of(schedule.steps.begin(), schedule.steps.end(), [](const ScheduleStep& step) {
+    cost.adds_products = std::ranges::any_of(schedule.steps, [](const ScheduleStep& step) {
         return step.kind == ScheduleStep::Kind::product && step.update != ScheduleStep::Update::store;
     });
     return cost;
@@ -178,7 +178,7 @@ std::vector<std::vector<LevelEntry>> level_entries(const ProductPlan& plan) {
         all.push_back(entries);
         std::vector<LevelEntry> below;
         const auto add = [&](const LevelEntry& entry) {
-            if (std::find(below.begin(), below.end(), entry) == below.end()) {
+            if (std::ranges::find(below, entry) == below.end()) {
                 below.push_back(entry);
             }
         };
@@ -205,8 +205,7 @@ bool needs_spare(const ScheduleStep& step, const LevelStorage& storage) {
 }
 
 bool needs_spare(const Schedule& schedule, const LevelStorage& storage) {
-    return std::any_of(schedule.steps.begin(), schedule.steps.end(),
-                       [&](const ScheduleStep& step) { return needs_spare(step, storage); });
+    return std::ranges::any_of(schedule.steps, [&](const ScheduleStep& step) { return needs_spare(step, storage); });
 }
 
 std::vector<CombineRun> combine_runs(const Schedule& schedule) {

@@ -192,8 +192,7 @@ private:
             for (const Partial& partial : kept) {
                 extend(partial, candidates, next);
             }
-            std::stable_sort(next.begin(), next.end(),
-                             [](const Partial& x, const Partial& y) { return x.seconds < y.seconds; });
+            std::ranges::stable_sort(next, [](const Partial& x, const Partial& y) { return x.seconds < y.seconds; });
             kept.clear();
             for (Partial& partial : next) {
                 if (kept.size() == kMostFollowed) {
@@ -306,8 +305,7 @@ std::vector<std::string> overwriting_schedules(const std::string& algorithm, Typ
             names.push_back(name);
         }
     }
-    std::stable_partition(names.begin(), names.end(),
-                          [](const std::string& name) { return !find_schedule(name).accumulates; });
+    std::ranges::stable_partition(names, [](const std::string& name) { return !find_schedule(name).accumulates; });
     return names;
 }
 

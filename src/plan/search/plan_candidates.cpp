@@ -37,11 +37,11 @@ public:
         const bool is_whole = plan.levels.size() == shape.levels.size();
         const bool is_large_enough = plan.levels.empty() || std::min({leaf.m, leaf.k, leaf.n}) >= limits_.smallest_leaf;
         if (is_whole && is_large_enough &&
-            std::none_of(all_.begin(), all_.end(), [&](const Candidate& x) { return x.shape == shape; })) {
+            std::ranges::none_of(all_, [&](const Candidate& x) { return x.shape == shape; })) {
             const Candidate added{shape, plan.predicted_s, is_balanced(plan, machine_, limits_)};
             all_.insert(
-                std::upper_bound(all_.begin(), all_.end(), added,
-                                 [](const Candidate& x, const Candidate& y) { return x.predicted_s < y.predicted_s; }),
+                std::ranges::upper_bound(
+                    all_, added, [](const Candidate& x, const Candidate& y) { return x.predicted_s < y.predicted_s; }),
                 added);
         }
     }
@@ -59,8 +59,7 @@ public:
 
     /// Predicted seconds of the fastest classical one; none: there is none.
     std::optional<double> classical_s() const {
-        const auto found =
-            std::find_if(all_.begin(), all_.end(), [](const Candidate& x) { return x.shape.levels.empty(); });
+        const auto found = std::ranges::find_if(all_, [](const Candidate& x) { return x.shape.levels.empty(); });
         return found == all_.end() ? std::nullopt : std::optional(found->predicted_s);
     }
 
@@ -69,7 +68,7 @@ public:
     /// The first so many. The last places are kept for the accuracies that would find nobody otherwise: for the first
     /// that is balanced, and for the first classical one if `wants_classical`.
     void move_to(std::vector<PlanShape>& taken, std::size_t places, bool wants_balanced, bool wants_classical) {
-        const auto has = [&](auto is_wanted) { return std::any_of(all_.begin(), all_.end(), is_wanted); };
+        const auto has = [&](auto is_wanted) { return std::ranges::any_of(all_, is_wanted); };
         const auto is_classical = [](const Candidate& x) { return x.shape.levels.empty(); };
         wants_balanced = wants_balanced && has([](const Candidate& x) { return x.is_balanced; });
         wants_classical = wants_classical && has(is_classical);

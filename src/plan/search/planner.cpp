@@ -5,7 +5,7 @@
 
 #include "algorithm/catalogue.hpp"
 #include "base/device_layout.hpp"
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "plan/model/normalize_plan.hpp"
 #include "plan/predict/error_bound.hpp"
@@ -175,20 +175,16 @@ bool has_fused_kernels(const Problem& problem, const Machine& machine) {
 
 void validate(const Problem& problem, const Machine& machine) {
     const Options& options = problem.options;
-    if (problem.m < 0 || problem.k < 0 || problem.n < 0) {
-        fail(ErrorCode::usage, "sizes are not negative; {}x{}x{} was asked for", problem.m, problem.k, problem.n);
-    }
+    fail_if(problem.m < 0 || problem.k < 0 || problem.n < 0, ErrorCode::usage,
+            "sizes are not negative; {}x{}x{} was asked for", problem.m, problem.k, problem.n);
     for (const auto& [rows, cols] : {std::pair{problem.m, problem.k}, {problem.k, problem.n}, {problem.m, problem.n}}) {
         checked_mul(checked_mul(rows, cols), static_cast<std::int64_t>(element_bytes(problem.type)));
     }
-    if (options.mode != "auto" && options.mode != "serial" && options.mode != "parallel" && options.mode != "fused") {
-        fail(ErrorCode::usage, "'{}' is not the mode of a level; set mode to auto, serial, parallel or fused",
-             options.mode);
-    }
-    if (options.levels < -1 || options.levels > 20) {
-        fail(ErrorCode::usage, "{} levels are not possible; set levels to 0 to 20, or to -1 for as many as pay",
-             options.levels);
-    }
+    fail_if(options.mode != "auto" && options.mode != "serial" && options.mode != "parallel" && options.mode != "fused",
+            ErrorCode::usage, "'{}' is not the mode of a level; set mode to auto, serial, parallel or fused",
+            options.mode);
+    fail_if(options.levels < -1 || options.levels > 20, ErrorCode::usage,
+            "{} levels are not possible; set levels to 0 to 20, or to -1 for as many as pay", options.levels);
     if (options.algorithm != "auto") {
         const Algorithm& algorithm = find_algorithm(options.algorithm).algorithm;
         if (!algorithm_admits(algorithm, problem.type) && options.levels != 0) {
@@ -197,18 +193,16 @@ void validate(const Problem& problem, const Machine& machine) {
                  options.algorithm, ring_name(algorithm.ring), type_name(problem.type));
         }
     }
-    if (leaf_traits(options.leaf).by_residues && !backend_traits(problem).is_device &&
-        options.accuracy != Accuracy::exact) {
-        fail(ErrorCode::usage,
-             "leaf {} is for accuracy exact on a processor; set accuracy to exact, or take another leaf", options.leaf);
-    }
+    fail_if(leaf_traits(options.leaf).by_residues && !backend_traits(problem).is_device &&
+                options.accuracy != Accuracy::exact,
+            ErrorCode::usage,
+            "leaf {} is for accuracy exact on a processor; set accuracy to exact, or take another leaf", options.leaf);
     const bool other_levels = options.levels > kMostResidueLevels ||
                               (options.levels > 0 && options.algorithm != "auto" && options.algorithm != kHalving);
-    if (leaf_traits(options.leaf).by_residues && backend_traits(problem).is_device && other_levels) {
-        fail(ErrorCode::usage,
-             "leaf {} has up to {} levels of {} inside; set levels within that, or choose another leaf", options.leaf,
-             kMostResidueLevels, kHalving);
-    }
+    fail_if(leaf_traits(options.leaf).by_residues && backend_traits(problem).is_device && other_levels,
+            ErrorCode::usage,
+            "leaf {} has up to {} levels of {} inside; set levels within that, or choose another leaf", options.leaf,
+            kMostResidueLevels, kHalving);
     if (options.mode == mode_name(LevelMode::fused) && !has_fused_kernels(problem, machine)) {
         fail(ErrorCode::usage,
              "the description of this machine has no kernels with sums inside for {} on {}; set mode to auto, serial "
@@ -230,13 +224,10 @@ double least_evenness_of(const std::vector<LevelPlan>& levels) {
 }
 
 void check_plan(const ProductPlan& plan) {
-    if (is_packed(plan)) {
-        fail(ErrorCode::input, "this is a plan for packed bits, 64 elements to a word, and none for numbers");
-    }
-    if (plan.disk || plan.rank || plan.host || plan.transfers || plan.panels || plan.count) {
-        fail(ErrorCode::input,
-             "this plan has other places divide the product first; it is not a plan of one whole product of numbers");
-    }
+    fail_if(is_packed(plan), ErrorCode::input,
+            "this is a plan for packed bits, 64 elements to a word, and none for numbers");
+    fail_if(plan.disk || plan.rank || plan.host || plan.transfers || plan.panels || plan.count, ErrorCode::input,
+            "this plan has other places divide the product first; it is not a plan of one whole product of numbers");
     if ((is_complex(plan.type) && !is_on_device(plan)) || plan.complex != ComplexWay::none) {
         check_complex_plan(plan);
         return;
@@ -253,16 +244,13 @@ void check_plan(const ProductPlan& plan) {
             fail(ErrorCode::input, "the plan uses {}, which is over {} and does not apply to {}", level.algorithm,
                  ring_name(algorithm.ring), type_name(plan.type));
         }
-        if (!level.schedule.empty() && find_schedule(level.schedule).algorithm != level.algorithm) {
-            fail(ErrorCode::input, "schedule {} is not one of algorithm {}", level.schedule, level.algorithm);
-        }
+        fail_if(!level.schedule.empty() && find_schedule(level.schedule).algorithm != level.algorithm, ErrorCode::input,
+                "schedule {} is not one of algorithm {}", level.schedule, level.algorithm);
     }
-    if (!has_levels(plan.type, backend_traits(plan.backend)) && !plan.levels.empty()) {
-        fail(ErrorCode::input, "products of {} have no levels on this backend", type_name(plan.type));
-    }
-    if (plan.threads < 1 || plan.threads > 4096) {
-        fail(ErrorCode::input, "a plan for {} threads cannot be carried out; say 1 to 4096", plan.threads);
-    }
+    fail_if(!has_levels(plan.type, backend_traits(plan.backend)) && !plan.levels.empty(), ErrorCode::input,
+            "products of {} have no levels on this backend", type_name(plan.type));
+    fail_if(plan.threads < 1 || plan.threads > 4096, ErrorCode::input,
+            "a plan for {} threads cannot be carried out; say 1 to 4096", plan.threads);
     expected.workspace_bytes = plan_workspace_bytes(expected);
     expected.error_bound = error_bound(expected);
     if (!(expected == plan)) {
@@ -343,7 +331,7 @@ ClassicalPlans classical_plans(const Problem& problem, const Machine& machine, c
     }
     (is_whole_call(usual.leaf) || libraries.empty() ? libraries : others).push_back(std::move(usual));
     const auto faster = [](const ProductPlan& x, const ProductPlan& y) { return x.predicted_s < y.predicted_s; };
-    ProductPlan library = *std::min_element(libraries.begin(), libraries.end(), faster);
+    ProductPlan library = *std::ranges::min_element(libraries, faster);
     ProductPlan best = library;
     for (ProductPlan& other : others) {
         if (other.predicted_s * limits.min_gain < library.predicted_s && faster(other, best) &&

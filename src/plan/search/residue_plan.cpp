@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/device_layout.hpp"
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/moduli.hpp"
 #include "base/size.hpp"
 #include "base/types.hpp"
@@ -166,12 +166,10 @@ ProductPlan make_residue_plan(const Problem& problem, const Machine& machine) {
         limited.options.levels = 0;
         plan = with_largest_tile(limited, machine, false);
     }
-    if (!fits(plan)) {
-        fail(ErrorCode::resource,
-             "accuracy exact takes at least {} bytes of workspace for this product, and {} are allowed; give more, "
-             "or take accuracy strict",
-             plan.workspace_bytes, problem.options.workspace_limit_bytes);
-    }
+    fail_if(!fits(plan), ErrorCode::resource,
+            "accuracy exact takes at least {} bytes of workspace for this product, and {} are allowed; give more, "
+            "or take accuracy strict",
+            plan.workspace_bytes, problem.options.workspace_limit_bytes);
     return plan;
 }
 
@@ -180,18 +178,16 @@ void check_residue_plan(const ProductPlan& plan) {
         check_device_residue_plan(plan);
         return;
     }
-    if (!is_float(plan.type)) {
-        fail(ErrorCode::input, "plans by residues are for floats, not for {}", type_name(plan.type));
-    }
+    fail_if(!is_float(plan.type), ErrorCode::input, "plans by residues are for floats, not for {}",
+            type_name(plan.type));
     const auto fits = [](std::int64_t tile, std::int64_t most) {
         return tile >= 1 && tile <= std::max<std::int64_t>(most, 1);
     };
     const std::int64_t most_k = is_by_bytes(plan) ? plan.k : std::min<std::int64_t>(plan.k, kLongestResidueSum);
-    if (plan.arithmetic.moduli > kMostModuli || !fits(plan.tile_m, plan.m) || !fits(plan.tile_n, plan.n) ||
-        !fits(plan.tile_k, most_k)) {
-        fail(ErrorCode::input, "a plan by residues has up to {} moduli, and tiles of up to {}x{}x{}", kMostModuli,
-             plan.m, most_k, plan.n);
-    }
+    fail_if(plan.arithmetic.moduli > kMostModuli || !fits(plan.tile_m, plan.m) || !fits(plan.tile_n, plan.n) ||
+                !fits(plan.tile_k, most_k),
+            ErrorCode::input, "a plan by residues has up to {} moduli, and tiles of up to {}x{}x{}", kMostModuli,
+            plan.m, most_k, plan.n);
     if (!is_by_bytes(plan)) {
         check_plan(plane_plan(plan));
     } else if (!plan.levels.empty() || plan.padded || plan.tile_k != std::max<std::int64_t>(plan.k, 1)) {

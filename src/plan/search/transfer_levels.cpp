@@ -66,13 +66,11 @@ std::vector<const BlockProduct*> order_of_arrival(const HostLayer& layer, bool c
     }
     std::set<int> there_a, there_b;
     const auto missing = [](const std::vector<BlockTerm>& terms, const std::set<int>& there) {
-        return std::count_if(terms.begin(), terms.end(),
-                             [&](const BlockTerm& term) { return !there.contains(term.block); });
+        return std::ranges::count_if(terms, [&](const BlockTerm& term) { return !there.contains(term.block); });
     };
     const auto left_for = [&](int block) {
-        return std::count_if(waiting.begin(), waiting.end(), [&](const BlockProduct* instance) {
-            return std::any_of(instance->result.begin(), instance->result.end(),
-                               [&](const BlockResult& term) { return term.block == block; });
+        return std::ranges::count_if(waiting, [&](const BlockProduct* instance) {
+            return std::ranges::any_of(instance->result, [&](const BlockResult& term) { return term.block == block; });
         });
     };
     const auto rank = [&](const BlockProduct* instance) {
@@ -83,9 +81,8 @@ std::vector<const BlockProduct*> order_of_arrival(const HostLayer& layer, bool c
         return std::tuple(missing(instance->left, there_a) + missing(instance->right, there_b), nearest);
     };
     while (!waiting.empty()) {
-        const auto next =
-            std::min_element(waiting.begin(), waiting.end(),
-                             [&](const BlockProduct* x, const BlockProduct* y) { return rank(x) < rank(y); });
+        const auto next = std::ranges::min_element(
+            waiting, [&](const BlockProduct* x, const BlockProduct* y) { return rank(x) < rank(y); });
         for (const BlockTerm& term : (*next)->left) {
             there_a.insert(term.block);
         }
@@ -132,7 +129,7 @@ std::vector<std::int64_t> shrinking_parts(std::int64_t rows, int parts) {
     for (std::int64_t done = heights[0]; done < rows; done += heights.back()) {
         heights.push_back(std::min(3 * done, rows - done));
     }
-    std::reverse(heights.begin(), heights.end());
+    std::ranges::reverse(heights);
     return heights;
 }
 
@@ -141,8 +138,8 @@ std::vector<std::int64_t> shrinking_parts(std::int64_t rows, int parts) {
 void cut_last(std::vector<TransferStep>& steps, int parts) {
     const TransferStep whole = steps.back();
     const auto has_all_rows = [&](const auto& part) { return part.block.rows == whole.size.m; };
-    if (!whole.spreads.empty() || !std::all_of(whole.left.begin(), whole.left.end(), has_all_rows) ||
-        !std::all_of(whole.result.begin(), whole.result.end(), has_all_rows)) {
+    if (!whole.spreads.empty() || !std::ranges::all_of(whole.left, has_all_rows) ||
+        !std::ranges::all_of(whole.result, has_all_rows)) {
         return;
     }
     steps.pop_back();

@@ -1,7 +1,6 @@
 #include "plan/search/transfer_plan.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <utility>
 
@@ -126,8 +125,7 @@ ProblemSize largest_step(const TransferSchedule& schedule) {
     const auto volume = [](const TransferStep& step) {
         return static_cast<double>(step.size.m) * static_cast<double>(step.size.k) * static_cast<double>(step.size.n);
     };
-    return std::max_element(schedule.steps.begin(), schedule.steps.end(),
-                            [&](const auto& x, const auto& y) { return volume(x) < volume(y); })
+    return std::ranges::max_element(schedule.steps, [&](const auto& x, const auto& y) { return volume(x) < volume(y); })
         ->size;
 }
 
@@ -158,9 +156,7 @@ ProductPlan step_plan_below(const ProductPlan& plan, const ProblemSize& largest,
 }
 
 TransferProblem problem_of(const ProductPlan& plan) {
-    TransferProblem problem;
-    problem.size = {plan.m, plan.k, plan.n};
-    problem.type = plan.type;
+    TransferProblem problem{.size = {plan.m, plan.k, plan.n}, .type = plan.type};
     problem.operand_bytes = problem.result_bytes = static_cast<std::int64_t>(element_bytes(plan.type));
     problem.adds = plan.accumulate;
     return problem;

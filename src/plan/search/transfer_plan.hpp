@@ -3,7 +3,6 @@
 #pragma once
 
 #include <functional>
-#include <string>
 
 #include "plan/model/plan.hpp"
 #include "plan/search/transfer_schedule.hpp"

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "plan/search/planner.hpp"
 
@@ -134,7 +134,7 @@ void settle_arrivals(std::vector<TransferStep>& steps) {
                           std::vector<MatrixWindow>& brings) {
         for (const Term<MatrixWindow>& term : terms) {
             const auto holds_it = [&](const MatrixWindow& window) { return overlap(window, term.block); };
-            if (std::none_of(there.begin(), there.end(), holds_it)) {
+            if (std::ranges::none_of(there, holds_it)) {
                 there.push_back(term.block);
                 brings.push_back(term.block);
             }
@@ -192,9 +192,7 @@ TransferSchedule transfers_of(const ProblemSize& size, Type type, const std::opt
 
 void check_transfer_cut(const ProblemSize& size, Type type, const TransferCut& cut) {
     const auto require = [](bool right, const char* what) {
-        if (!right) {
-            fail(ErrorCode::input, "the plan's transfers do not fit together: {}", what);
-        }
+        fail_if(!right, ErrorCode::input, "the plan's transfers do not fit together: {}", what);
     };
     if (cut.algorithm.empty()) {
         for (const auto& [parts, side] : {std::pair{&cut.depths, size.k}, {&cut.panels, size.m}}) {

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/matrix.hpp"
-#include "io/finished_units.hpp"
+#include "io/rank_journal.hpp"
 #include "move/ranks/communicator.hpp"
 #include "move/ranks/window_source.hpp"
 #include "move/ranks/window_writer.hpp"

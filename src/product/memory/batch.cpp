@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "base/thread_pool.hpp"
 #include "base/types.hpp"
@@ -41,11 +41,9 @@ void refuse_overlap_of_results(const ProductBatch& batch) {
         if (static_cast<std::uintptr_t>(std::llabs(batch.stride_c * i)) * bytes >= one.end - one.begin) {
             return;  // this far apart none can meet any more
         }
-        if (may_overlap(batch.c, shifted(batch.c, batch.stride_c * i))) {
-            fail(ErrorCode::input,
-                 "C of products 0 and {} of the batch share elements; a stride of {} is too short for {} x {}", i,
-                 batch.stride_c, batch.c.rows, batch.c.cols);
-        }
+        fail_if(may_overlap(batch.c, shifted(batch.c, batch.stride_c * i)), ErrorCode::input,
+                "C of products 0 and {} of the batch share elements; a stride of {} is too short for {} x {}", i,
+                batch.stride_c, batch.c.rows, batch.c.cols);
     }
 }
 
@@ -56,17 +54,13 @@ void refuse_overlap_with(const char* name, const ConstView& first, std::int64_t 
     if (!ranges_meet(range_of_all(first, stride, batch.count), results)) {
         return;
     }
-    if (batch.count > kMostPairwise) {
-        fail(ErrorCode::input,
-             "the memory of {} and C of a batch of {} is interleaved; keep them apart, or use up to {}", name,
-             batch.count, kMostPairwise);
-    }
+    fail_if(batch.count > kMostPairwise, ErrorCode::input,
+            "the memory of {} and C of a batch of {} is interleaved; keep them apart, or use up to {}", name,
+            batch.count, kMostPairwise);
     for (std::int64_t i = 0; i < batch.count; ++i) {
         for (std::int64_t j = 0; j < batch.count; ++j) {
-            if (may_overlap(shifted(first, stride * i), shifted(batch.c, batch.stride_c * j))) {
-                fail(ErrorCode::input, "C of product {} overlaps {} of product {}; give it memory of its own", j, name,
-                     i);
-            }
+            fail_if(may_overlap(shifted(first, stride * i), shifted(batch.c, batch.stride_c * j)), ErrorCode::input,
+                    "C of product {} overlaps {} of product {}; give it memory of its own", j, name, i);
         }
     }
 }
@@ -94,18 +88,15 @@ std::vector<Product> products_of(const ProductBatch& batch, std::int64_t first, 
 }
 
 void validate_batch(const ProductBatch& batch, const ProductContext& context) {
-    if (batch.count < 0) {
-        fail(ErrorCode::usage, "a batch of {} products cannot be meant; say 0 or more", batch.count);
-    }
+    fail_if(batch.count < 0, ErrorCode::usage, "a batch of {} products cannot be meant; say 0 or more", batch.count);
     if (batch.count == 0) {
         return;
     }
     validate_product(batch.alpha, batch.a, batch.b, batch.beta, batch.c);
     for (const auto& [stride, type] :
          {std::pair{batch.stride_a, batch.a.type}, {batch.stride_b, batch.b.type}, {batch.stride_c, batch.c.type}}) {
-        if (stride == std::numeric_limits<std::int64_t>::min()) {
-            fail(ErrorCode::usage, "a stride of {} reaches beyond 64-bit addresses", stride);
-        }
+        fail_if(stride == std::numeric_limits<std::int64_t>::min(), ErrorCode::usage,
+                "a stride of {} reaches beyond 64-bit addresses", stride);
         checked_mul(checked_mul(std::llabs(stride), batch.count), static_cast<std::int64_t>(element_bytes(type)));
     }
     const Product last = product_of(batch, batch.count - 1);

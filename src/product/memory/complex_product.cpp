@@ -159,7 +159,7 @@ Planes split(const ConstView& given, RealProducts& products) {
         return by_rows ? whole : transposed(whole);
     };
     return {plane(0), plane(1), plane(2),
-            largest.empty() ? 0 : static_cast<double>(*std::max_element(largest.begin(), largest.end()))};
+            largest.empty() ? 0 : static_cast<double>(*std::ranges::max_element(largest))};
 }
 
 /// False: nothing was written, because A and B are not finite or their sums could overflow.

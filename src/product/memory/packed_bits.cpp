@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "base/thread_pool.hpp"
 #include "kernels/bits/transpose.hpp"
@@ -199,11 +199,9 @@ RunReport multiply_packed_bits(const ProductPlan& plan, double alpha, const Cons
                                double beta, const View& c, void* workspace, const RunHooks& hooks) {
     const ProductPlan inside = bit_plan_of(plan);
     const std::int64_t needed = needed_bytes(inside);
-    if (needed > plan.workspace_bytes) {
-        fail(ErrorCode::usage,
-             "the plan states {} bytes of workspace, but packed bits take {} on this machine; make the plan here",
-             plan.workspace_bytes, needed);
-    }
+    fail_if(needed > plan.workspace_bytes, ErrorCode::usage,
+            "the plan states {} bytes of workspace, but packed bits take {} on this machine; make the plan here",
+            plan.workspace_bytes, needed);
     start_product(hooks);
     auto* memory = static_cast<std::uint64_t*>(workspace);
     const BitView bits_a = bits_at(memory, plan.m, plan.k), bits_b = bits_at(memory, plan.k, plan.n);

@@ -8,7 +8,7 @@
 
 #include "base/complex_as_real.hpp"
 #include "base/device_layout.hpp"
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/shared_state.hpp"
 #include "base/thread_pool.hpp"
 #include "base/types.hpp"
@@ -74,7 +74,7 @@ void validate_leaf(const std::string& leaf, Type type, const Backend& backend) {
     if (is_float(type) && backend_traits(backend.name()).multiplies_bytes) {
         leaves.emplace_back(kResidueLeaf);
     }
-    if (!leaf.empty() && std::find(leaves.begin(), leaves.end(), leaf) == leaves.end()) {
+    if (!leaf.empty() && std::ranges::find(leaves, leaf) == leaves.end()) {
         fail(ErrorCode::usage, "there is no leaf '{}' for {} on {}; choose one of {}", leaf, type_name(type),
              backend.name(), fmt::join(leaves, ", "));
     }
@@ -127,18 +127,15 @@ ProductPlan plan_or_pack(const Problem& problem, const Machine& machine, const s
         (!wanted && (!free || options.levels == 0 || options.leaf != "auto"))) {
         return make_plan(problem, machine);
     }
-    if (!free) {
-        fail(ErrorCode::usage, "the leaf 'packed' finds its levels itself; leave algorithm, levels and mode to auto");
-    }
+    fail_if(!free, ErrorCode::usage,
+            "the leaf 'packed' finds its levels itself; leave algorithm, levels and mode to auto");
     Problem plain = problem;
     plain.options.leaf = "auto";
     const ProductPlan unpacked = make_plan(plain, machine), packed = packed_plan(unpacked);
     const bool fits = packed.workspace_bytes <= options.workspace_limit_bytes;
-    if (wanted && !fits) {
-        fail(ErrorCode::resource,
-             "packed bits take {} bytes of workspace, but workspace_limit_bytes is {}; raise it or set leaf to auto",
-             packed.workspace_bytes, options.workspace_limit_bytes);
-    }
+    fail_if(wanted && !fits, ErrorCode::resource,
+            "packed bits take {} bytes of workspace, but workspace_limit_bytes is {}; raise it or set leaf to auto",
+            packed.workspace_bytes, options.workspace_limit_bytes);
     return fits && (wanted || packed.predicted_s < unpacked.predicted_s) ? packed : unpacked;
 }
 
@@ -199,12 +196,10 @@ RunReport execute(const ReadyPlan& ready, Factor alpha, const ConstView& a, cons
     }
     if (context.workspace_bytes >= 0) {
         const AlignedWorkspace given = aligned_workspace(context);
-        if (given.bytes < plan.workspace_bytes) {
-            fail(ErrorCode::usage,
-                 "the plan needs {} bytes of workspace on a {}-byte boundary; the context has {} from such a boundary "
-                 "on",
-                 plan.workspace_bytes, kWorkspaceAlignment, given.bytes);
-        }
+        fail_if(given.bytes < plan.workspace_bytes, ErrorCode::usage,
+                "the plan needs {} bytes of workspace on a {}-byte boundary; the context has {} from such a boundary "
+                "on",
+                plan.workspace_bytes, kWorkspaceAlignment, given.bytes);
         return run(given.data);
     }
     const Workspace workspace(plan.workspace_bytes);
@@ -250,19 +245,16 @@ RunReport run_with_what_is_free(Factor alpha, const ConstView& a, const ConstVie
 
 void validate_complex_product(const Factor& alpha, const ConstView& a, const ConstView& b, const Factor& beta,
                               const View& c) {
-    if ((alpha.imag() != 0 || beta.imag() != 0) && !is_complex(c.type)) {
-        fail(ErrorCode::usage, "complex factors are for matrices of c64 and c128, not of {}", type_name(c.type));
-    }
+    fail_if((alpha.imag() != 0 || beta.imag() != 0) && !is_complex(c.type), ErrorCode::usage,
+            "complex factors are for matrices of c64 and c128, not of {}", type_name(c.type));
     validate_product(alpha.real(), a, b, beta.real(), c);
 }
 
 void require_single_rounding(const Factor& alpha, const Factor& beta, const View& c) {
-    if (!is_rounded_once(alpha, beta, c)) {
-        fail(ErrorCode::usage,
-             "exact products of {} take real alpha and beta, and a C whose rows or columns lie side by side; give "
-             "those or take accuracy strict",
-             type_name(c.type));
-    }
+    fail_if(!is_rounded_once(alpha, beta, c), ErrorCode::usage,
+            "exact products of {} take real alpha and beta, and a C whose rows or columns lie side by side; give "
+            "those or take accuracy strict",
+            type_name(c.type));
 }
 
 /// Up to here tens of nanoseconds show: a library takes 20 to 200 us for a square of 96 to 256.

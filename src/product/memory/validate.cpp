@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "base/types.hpp"
 #include "product/memory/packed_bits.hpp"
@@ -75,19 +75,15 @@ void validate_scalar(const char* name, double value, Type type) {
     switch (type) {
         case Type::i32:
         case Type::gf2:
-            if (!(value == std::trunc(value)) || !(std::abs(value) <= 4294967295.0)) {
-                fail(ErrorCode::usage, "{} must be an integer of 32 bits for {}, not {}", name, type_name(type), value);
-            }
+            fail_if(!(value == std::trunc(value)) || !(std::abs(value) <= 4294967295.0), ErrorCode::usage,
+                    "{} must be an integer of 32 bits for {}, not {}", name, type_name(type), value);
             break;
         case Type::i64:
-            if (!(value == std::trunc(value)) || !(std::abs(value) < 0x1p64)) {
-                fail(ErrorCode::usage, "{} must be an integer of 64 bits for i64, not {}", name, value);
-            }
+            fail_if(!(value == std::trunc(value)) || !(std::abs(value) < 0x1p64), ErrorCode::usage,
+                    "{} must be an integer of 64 bits for i64, not {}", name, value);
             break;
         case Type::boolean:
-            if (value != 0 && value != 1) {
-                fail(ErrorCode::usage, "{} must be 0 or 1 for bool, not {}", name, value);
-            }
+            fail_if(value != 0 && value != 1, ErrorCode::usage, "{} must be 0 or 1 for bool, not {}", name, value);
             break;
         default:
             break;
@@ -158,23 +154,17 @@ bool may_serve_as_scratch(const ConstView& a, const ConstView& b) {
 }
 
 void validate_product(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c) {
-    if (a.type != b.type || !is_result_type(a.type, c.type)) {
-        fail(
-            ErrorCode::input,
+    fail_if(a.type != b.type || !is_result_type(a.type, c.type), ErrorCode::input,
             "A is {}, B is {} and C is {}; A and B have one element type, and C has it too (or f32, where that is bf16 "
             "or f16)",
             type_name(a.type), type_name(b.type), type_name(c.type));
-    }
     validate_view("A", a);
     validate_view("B", b);
     validate_view("C", c);
-    if (a.cols != b.rows) {
-        fail(ErrorCode::input, "A is {} x {} and B is {} x {}: the inner sizes {} and {} differ", a.rows, a.cols,
-             b.rows, b.cols, a.cols, b.rows);
-    }
-    if (c.rows != a.rows || c.cols != b.cols) {
-        fail(ErrorCode::input, "C is {} x {} where A * B is {} x {}", c.rows, c.cols, a.rows, b.cols);
-    }
+    fail_if(a.cols != b.rows, ErrorCode::input, "A is {} x {} and B is {} x {}: the inner sizes {} and {} differ",
+            a.rows, a.cols, b.rows, b.cols, a.cols, b.rows);
+    fail_if(c.rows != a.rows || c.cols != b.cols, ErrorCode::input, "C is {} x {} where A * B is {} x {}", c.rows,
+            c.cols, a.rows, b.cols);
     if (c.rows == 0 || c.cols == 0) {
         return;
     }
@@ -187,33 +177,25 @@ void validate_product(double alpha, const ConstView& a, const ConstView& b, doub
 }
 
 void refuse_complex(Type type, const char* place) {
-    if (is_complex(type)) {
-        fail(ErrorCode::usage, "products of {} are made of real ones, on one processor, and not {}", type_name(type),
-             place);
-    }
+    fail_if(is_complex(type), ErrorCode::usage, "products of {} are made of real ones, on one processor, and not {}",
+            type_name(type), place);
 }
 
 void validate_plan_of(const ProductPlan& plan, const ConstView& a, const ConstView& b, double beta) {
-    if (plan.m != a.rows || plan.k != a.cols || plan.n != b.cols || plan.type != a.type) {
-        fail(ErrorCode::usage, "the plan is for {}x{}x{} {} and the product is {}x{}x{} {}", plan.m, plan.k, plan.n,
-             type_name(plan.type), a.rows, a.cols, b.cols, type_name(a.type));
-    }
-    if (beta != 0 && !plan.accumulate) {
-        fail(ErrorCode::usage, "the plan is for beta = 0 and beta is {}; plan with accumulate set", beta);
-    }
+    fail_if(plan.m != a.rows || plan.k != a.cols || plan.n != b.cols || plan.type != a.type, ErrorCode::usage,
+            "the plan is for {}x{}x{} {} and the product is {}x{}x{} {}", plan.m, plan.k, plan.n, type_name(plan.type),
+            a.rows, a.cols, b.cols, type_name(a.type));
+    fail_if(beta != 0 && !plan.accumulate, ErrorCode::usage,
+            "the plan is for beta = 0 and beta is {}; plan with accumulate set", beta);
 }
 
 void validate_plan(const ProductPlan& plan, const ConstView& a, const ConstView& b, double beta, const View& c) {
     validate_plan_of(plan, a, b, beta);
-    if (c.type != plan.type && (!plan.levels.empty() || plan.padded)) {
-        fail(ErrorCode::usage, "products of {} into {} have no levels; plan with levels = 0", type_name(plan.type),
-             type_name(c.type));
-    }
-    if (plan.overwrite_inputs && !may_serve_as_scratch(a, b)) {
-        fail(ErrorCode::input,
-             "the plan overwrites A and B, which overlap here or store several elements in one place; plan without "
-             "overwrite_inputs");
-    }
+    fail_if(c.type != plan.type && (!plan.levels.empty() || plan.padded), ErrorCode::usage,
+            "products of {} into {} have no levels; plan with levels = 0", type_name(plan.type), type_name(c.type));
+    fail_if(plan.overwrite_inputs && !may_serve_as_scratch(a, b), ErrorCode::input,
+            "the plan overwrites A and B, which overlap here or store several elements in one place; plan without "
+            "overwrite_inputs");
     check_plan_in_memory(plan);
 }
 
@@ -225,10 +207,8 @@ void validate_workspace(const void* memory, std::int64_t bytes, const ConstView&
     const std::uintptr_t end = begin + static_cast<std::uintptr_t>(bytes);
     const auto refuse_overlap = [&](const char* name, const ConstView& v) {
         const ByteRange range = byte_range(v);
-        if (range.begin < end && begin < range.end) {
-            fail(ErrorCode::input, "the workspace of {} bytes at {} overlaps {}; give it memory of its own", bytes,
-                 memory, name);
-        }
+        fail_if(range.begin < end && begin < range.end, ErrorCode::input,
+                "the workspace of {} bytes at {} overlaps {}; give it memory of its own", bytes, memory, name);
     };
     refuse_overlap("A", a);
     refuse_overlap("B", b);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "io/bit_file.hpp"
 #include "io/npy.hpp"
@@ -25,13 +25,13 @@ bool is_bits(Type type) {
 bool has_bit_algorithm(const std::string& name) {
     const auto programs = bits::level_programs();
     return name == "auto" || name == "classical" ||
-           std::any_of(programs.begin(), programs.end(), [&](const bits::LevelProgram& p) { return p.name == name; });
+           std::ranges::any_of(programs, [&](const bits::LevelProgram& p) { return p.name == name; });
 }
 
 bool has_bit_leaf(const std::string& name, Type algebra, const std::string& device) {
     const std::vector<std::string> names =
         device.starts_with("cuda") ? cuda::bit_leaf_names() : bits::leaf_names(algebra);
-    return name == "auto" || std::find(names.begin(), names.end(), name) != names.end();
+    return name == "auto" || std::ranges::find(names, name) != names.end();
 }
 
 bool multiplies_bits(const std::string& device) {
@@ -45,21 +45,14 @@ bool has_plain_factors(const Request& request) {
 
 /// gf2 or bool, for files that can hold nothing but packed bits, which `reason` says.
 Type packed_algebra_of_files(const std::string& reason, const Request& request) {
-    if (!request.type || !is_bits(*request.type)) {
-        fail(ErrorCode::usage, "{}; say --type gf2 or --type bool", reason);
-    }
+    fail_if(!request.type || !is_bits(*request.type), ErrorCode::usage, "{}; say --type gf2 or --type bool", reason);
     const std::string& device = request.options.device;
-    if (!multiplies_bits(device)) {
-        fail(ErrorCode::usage, "files of packed bits are multiplied on cpu or cuda, not on '{}'; leave --device out",
-             device);
-    }
-    if (request.options.mode != "auto") {
-        fail(ErrorCode::usage, "packed bits have no --mode; leave it out");
-    }
-    if (!has_plain_factors(request)) {
-        fail(ErrorCode::usage, "packed bits take --alpha 1 and --beta 0 or 1, not {} and {}",
-             factor_text(request.alpha), factor_text(request.beta));
-    }
+    fail_if(!multiplies_bits(device), ErrorCode::usage,
+            "files of packed bits are multiplied on cpu or cuda, not on '{}'; leave --device out", device);
+    fail_if(request.options.mode != "auto", ErrorCode::usage, "packed bits have no --mode; leave it out");
+    fail_if(!has_plain_factors(request), ErrorCode::usage,
+            "packed bits take --alpha 1 and --beta 0 or 1, not {} and {}", factor_text(request.alpha),
+            factor_text(request.beta));
     return *request.type;
 }
 
@@ -70,10 +63,8 @@ std::optional<Type> packed_algebra(const Request& request) {
     const bool named = request.columns.has_value() || is_bit_file_name(a) || is_bit_file_name(b);
     const bool raw = request.raw_a || request.raw_b;
     if (named) {
-        if (raw) {
-            fail(ErrorCode::usage, "{} and {} are matrices of bits, which have headers; leave --raw-a and --raw-b out",
-                 a, b);
-        }
+        fail_if(raw, ErrorCode::usage,
+                "{} and {} are matrices of bits, which have headers; leave --raw-a and --raw-b out", a, b);
         return packed_algebra_of_files(fmt::format("{} and {} are matrices of bits", a, b), request);
     }
     if (raw) {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "product/device/device_list.hpp"
 #include "product/device/device_product.hpp"
 #include "product/memory/validate.hpp"
@@ -20,9 +20,8 @@ ProductPlan plan_of_share(const Request& request, const ProblemSize& size, Type 
     };
     const ProblemSize share{part(size.m), part(size.k), part(size.n)};
     const std::string& device = request.options.device;
-    if (is_device_list(device)) {
-        fail(ErrorCode::usage, "a plan is for one device; use plan_over_devices() for products over '{}'", device);
-    }
+    fail_if(is_device_list(device), ErrorCode::usage,
+            "a plan is for one device; use plan_over_devices() for products over '{}'", device);
     ProductContext context;
     context.threads = request.threads;
     const auto plan = is_device_product(device) ? plan_device_product : plan_product;

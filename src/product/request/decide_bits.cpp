@@ -1,7 +1,7 @@
 // How a product of packed bits in memory is made: over devices, on one, or on the processor.
 #include <limits>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/quantity_text.hpp"
 #include "base/size.hpp"
 #include "base/thread_pool.hpp"
@@ -21,10 +21,9 @@ namespace {
 ProductPlan given_plan(const Request& request, Type algebra, const ProblemSize& size) {
     const ProductPlan& plan = *request.plan;
     require_fitting_plan(plan, request, algebra, size);
-    if (plan.count != request.count) {
-        fail(ErrorCode::input, "{} {} common ones, and this product {}; plan it with the same --count",
-             request.plan_file, plan.count ? "counts" : "does not count", plan.count ? "does not" : "does");
-    }
+    fail_if(plan.count != request.count, ErrorCode::input,
+            "{} {} common ones, and this product {}; plan it with the same --count", request.plan_file,
+            plan.count ? "counts" : "does not count", plan.count ? "does not" : "does");
     return plan;
 }
 
@@ -33,29 +32,24 @@ ProductPlan whole_plan(const Request& request, Type algebra, const BitFacts& fac
                                                                     workspace_limit_after(facts.operand_bytes, request))
                                                  : given_plan(request, algebra, facts.size);
     const std::int64_t left = workspace_after(facts.operand_bytes, request);
-    if (plan.workspace_bytes > left) {
-        fail(ErrorCode::resource,
-             "the packed copies and sums take {} ({} bytes), but {} are left beside the matrices; use fewer --threads, "
-             "fewer --levels or a larger --memory",
-             format_bytes(plan.workspace_bytes), plan.workspace_bytes, format_bytes(left));
-    }
+    fail_if(plan.workspace_bytes > left, ErrorCode::resource,
+            "the packed copies and sums take {} ({} bytes), but {} are left beside the matrices; use fewer --threads, "
+            "fewer --levels or a larger --memory",
+            format_bytes(plan.workspace_bytes), plan.workspace_bytes, format_bytes(left));
     return plan;
 }
 
 }  // namespace
 
 void require_whole_count(const Request& request) {
-    if (request.count && cuda::is_device_name(request.options.device) && goes_beyond_device(0, request.options)) {
-        fail(ErrorCode::usage,
-             "--count runs on one device as a whole; leave out --device-memory, --host-levels, --host-algorithm and "
-             "--pipelines");
-    }
+    fail_if(request.count && cuda::is_device_name(request.options.device) && goes_beyond_device(0, request.options),
+            ErrorCode::usage,
+            "--count runs on one device as a whole; leave out --device-memory, --host-levels, --host-algorithm and "
+            "--pipelines");
 }
 
 void require_no_count(const Request& request) {
-    if (request.count) {
-        fail(ErrorCode::usage, "--count is a product of an NVIDIA device; say --device cuda");
-    }
+    fail_if(request.count, ErrorCode::usage, "--count is a product of an NVIDIA device; say --device cuda");
 }
 
 ProductPlan fitting_bit_plan(Type algebra, const ProblemSize& size, const Request& request, std::int64_t limit_bytes) {
@@ -102,10 +96,9 @@ RequestPlan decide_bits_on_device(const Request& request, Type algebra, const Pr
         return plan;
     }
     ProductPlan given = given_plan(request, algebra, size);
-    if (given.workspace_bytes > limit_bytes) {
-        fail(ErrorCode::resource, "the plan of {} needs a workspace of {} bytes, but {} bytes are left on cuda:{}",
-             request.plan_file, given.workspace_bytes, limit_bytes, device);
-    }
+    fail_if(given.workspace_bytes > limit_bytes, ErrorCode::resource,
+            "the plan of {} needs a workspace of {} bytes, but {} bytes are left on cuda:{}", request.plan_file,
+            given.workspace_bytes, limit_bytes, device);
     plan.decided = std::move(given);
     return plan;
 }

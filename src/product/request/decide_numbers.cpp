@@ -1,5 +1,5 @@
 // How a product of numbers in memory is made: as a plan of the caller says, over devices, on one, or on the processor.
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "product/device/device_choice.hpp"
 #include "product/device/device_list.hpp"
@@ -18,20 +18,17 @@ int planned_device(const ProductPlan& plan, const Request& request) {
     if (is_device_product(plan.backend)) {
         return cuda::device_index(cuda::is_device_name(asked) ? asked : plan.backend);
     }
-    if (cuda::is_device_name(asked)) {
-        fail(ErrorCode::usage, "{} is a plan for {}, not for {}; leave --device out, or plan with it",
-             request.plan_file, plan.backend, asked);
-    }
+    fail_if(cuda::is_device_name(asked), ErrorCode::usage,
+            "{} is a plan for {}, not for {}; leave --device out, or plan with it", request.plan_file, plan.backend,
+            asked);
     return -1;
 }
 
 void require_workspace(const ProductPlan& given, std::int64_t left, const Request& request) {
-    if (given.workspace_bytes > left) {
-        fail(ErrorCode::resource,
-             "the plan of {} needs a workspace of {} bytes, but {} bytes are left beside the matrices; "
-             "plan with a smaller --memory",
-             request.plan_file, given.workspace_bytes, left);
-    }
+    fail_if(given.workspace_bytes > left, ErrorCode::resource,
+            "the plan of {} needs a workspace of {} bytes, but {} bytes are left beside the matrices; "
+            "plan with a smaller --memory",
+            request.plan_file, given.workspace_bytes, left);
 }
 
 /// As the plan of the caller says.
@@ -39,10 +36,8 @@ void take_given_plan(const Request& request, const OperandFacts& facts, RequestP
     const ProductPlan& given = *request.plan;
     plan.given = true;
     require_fitting_plan(given, request, facts.type, facts.size);
-    if (is_packed(given)) {
-        fail(ErrorCode::input, "{} plans a product of packed bits, which this one is not with what is asked for",
-             request.plan_file);
-    }
+    fail_if(is_packed(given), ErrorCode::input,
+            "{} plans a product of packed bits, which this one is not with what is asked for", request.plan_file);
     if (given.host) {
         plan.decided = given_over_devices(given, request, plan.operand_bytes);
         return;
@@ -57,19 +52,14 @@ void take_given_plan(const Request& request, const OperandFacts& facts, RequestP
 }  // namespace
 
 void require_fitting_plan(const ProductPlan& given, const Request& request, Type type, const ProblemSize& size) {
-    if (given.m != size.m || given.k != size.k || given.n != size.n || given.type != type) {
-        fail(ErrorCode::input, "{} plans a product of {} x {} x {} in {}, but the files hold one of {} x {} x {} in {}",
-             request.plan_file, given.m, given.k, given.n, type_name(given.type), size.m, size.k, size.n,
-             type_name(type));
-    }
-    if (given.overwrite_inputs && request.verify) {
-        fail(ErrorCode::input, "{} plans a product that overwrites A and B, and --verify needs them; leave one out",
-             request.plan_file);
-    }
-    if (request.beta != 0.0 && !given.accumulate) {
-        fail(ErrorCode::input, "{} plans a product that is not added to a matrix; plan it with --beta {}",
-             request.plan_file, factor_text(request.beta));
-    }
+    fail_if(given.m != size.m || given.k != size.k || given.n != size.n || given.type != type, ErrorCode::input,
+            "{} plans a product of {} x {} x {} in {}, but the files hold one of {} x {} x {} in {}", request.plan_file,
+            given.m, given.k, given.n, type_name(given.type), size.m, size.k, size.n, type_name(type));
+    fail_if(given.overwrite_inputs && request.verify, ErrorCode::input,
+            "{} plans a product that overwrites A and B, and --verify needs them; leave one out", request.plan_file);
+    fail_if(request.beta != 0.0 && !given.accumulate, ErrorCode::input,
+            "{} plans a product that is not added to a matrix; plan it with --beta {}", request.plan_file,
+            factor_text(request.beta));
 }
 
 HostDecision given_over_devices(const ProductPlan& given, const Request& request, std::int64_t operand_bytes) {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/timing.hpp"
 #include "io/matrix_file.hpp"
 
@@ -16,10 +16,8 @@ DiskRates measure_disk() {
     constexpr std::int64_t kFile_bytes = std::int64_t{256} << 20, kDirectBlock_bytes = 512;
     std::string path = "./.heptad-disk-XXXXXX";
     const Descriptor made(::mkstemp(path.data()));
-    if (made.get() < 0) {
-        fail(ErrorCode::input,
-             "this folder cannot be written, so its disk cannot be measured; say its rate by --disk 2G");
-    }
+    fail_if(made.get() < 0, ErrorCode::input,
+            "this folder cannot be written, so its disk cannot be measured; say its rate by --disk 2G");
     Descriptor direct(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_DIRECT));
     ::unlink(path.c_str());
     const bool is_direct = direct.get() >= 0 && direct_block_bytes(direct.get()) > 1;

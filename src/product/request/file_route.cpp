@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/quantity_text.hpp"
 #include "io/bit_file.hpp"
 #include "io/journal.hpp"
@@ -101,12 +101,9 @@ std::optional<ProductPlan> take_given_plan(Request& request) {
         return std::nullopt;
     }
     const ProductPlan& plan = *request.plan;
-    if (!plan.disk) {
-        fail(ErrorCode::usage,
-             "{} plans a product in memory, and this one goes from file to file; plan it with --files and this "
-             "--memory",
-             request.plan_file);
-    }
+    fail_if(!plan.disk, ErrorCode::usage,
+            "{} plans a product in memory, and this one goes from file to file; plan it with --files and this --memory",
+            request.plan_file);
     Options& options = request.options;
     if (plan.host) {
         options.device = plan.host->devices;
@@ -174,13 +171,11 @@ Report multiply_bits_by_files(const Request& asked, Type algebra, const BitFacts
     Request request = asked;
     const std::optional<ProductPlan> given = take_given_plan(request);
     require_writable_format(request.output);
-    if (!is_written_in_pieces(request.output, request.columns.has_value())) {
-        fail(ErrorCode::input,
-             "'{}' would hold its bits in a way that is written in memory only, and this product goes from file to "
-             "file; name a .pbm file, give --columns {} for a packed .npy file, or give more --memory and leave out "
-             "--resume, --trace and --overlap",
-             request.output, facts.size.n);
-    }
+    fail_if(!is_written_in_pieces(request.output, request.columns.has_value()), ErrorCode::input,
+            "'{}' would hold its bits in a way that is written in memory only, and this product goes from file to "
+            "file; name a .pbm file, give --columns {} for a packed .npy file, or give more --memory and leave out "
+            "--resume, --trace and --overlap",
+            request.output, facts.size.n);
     const auto name = [&](const std::string& path, std::optional<std::int64_t> columns) {
         return MatrixName{.path = path, .bits = algebra, .columns = columns};
     };

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/bit_bytes.hpp"
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "base/thread_pool.hpp"
 #include "base/types.hpp"
@@ -61,10 +61,8 @@ StageProducts device_stage(const Request& asked) {
     Options within_device = asked.options;
     within_device.host = {};  // the file's own cut fits
     stage.plan = [options = within_device, room](const StageProduct& product, Type type) {
-        if (is_complex(type)) {
-            fail(ErrorCode::usage, "products of {} do not run on cuda from file to file; set device to cpu",
-                 type_name(type));
-        }
+        fail_if(is_complex(type), ErrorCode::usage,
+                "products of {} do not run on cuda from file to file; set device to cpu", type_name(type));
         const auto element = static_cast<std::int64_t>(element_bytes(type));
         const std::int64_t with_tiles = product.panel_bytes + product.tile_bytes;
         const std::int64_t with_strips = product.panel_bytes + product.m * product.n * element;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/free_memory.hpp"
 #include "base/quantity_text.hpp"
 #include "base/workspace.hpp"
@@ -30,12 +30,11 @@ std::int64_t file_memory_bytes(const Request& request) {
 
 std::int64_t workspace_after(std::int64_t operand_bytes, const Request& request) {
     const std::int64_t limit = memory_limit_bytes(request);
-    if (operand_bytes > limit) {
-        fail(ErrorCode::resource, "the matrices alone take {} ({} bytes), but {} {} ({} bytes); use smaller matrices{}",
-             format_bytes(operand_bytes), operand_bytes,
-             request.memory_bytes ? "--memory allows" : "this process may take", format_bytes(limit), limit,
-             request.memory_bytes ? " or a larger --memory" : "");
-    }
+    fail_if(operand_bytes > limit, ErrorCode::resource,
+            "the matrices alone take {} ({} bytes), but {} {} ({} bytes); use smaller matrices{}",
+            format_bytes(operand_bytes), operand_bytes,
+            request.memory_bytes ? "--memory allows" : "this process may take", format_bytes(limit), limit,
+            request.memory_bytes ? " or a larger --memory" : "");
     return limit - operand_bytes;
 }
 
@@ -55,13 +54,11 @@ std::int64_t device_workspace_after(std::int64_t operand_bytes, const Request& r
     const std::int64_t allowed = workspace_after(operand_bytes, request);
     cuda::require_device(cuda_device);
     const std::int64_t free = cuda::report().devices.at(static_cast<std::size_t>(cuda_device)).free_bytes;
-    if (operand_bytes > free - kDeviceReservedBytes) {
-        fail(ErrorCode::resource,
-             "the matrices take {} ({} bytes), but cuda:{} has {} ({} bytes) free, of which {} are kept back; use "
-             "smaller matrices or --device cpu",
-             format_bytes(operand_bytes), operand_bytes, cuda_device, format_bytes(free), free,
-             format_bytes(kDeviceReservedBytes));
-    }
+    fail_if(operand_bytes > free - kDeviceReservedBytes, ErrorCode::resource,
+            "the matrices take {} ({} bytes), but cuda:{} has {} ({} bytes) free, of which {} are kept back; use "
+            "smaller matrices or --device cpu",
+            format_bytes(operand_bytes), operand_bytes, cuda_device, format_bytes(free), free,
+            format_bytes(kDeviceReservedBytes));
     return std::min(request.memory_bytes ? allowed : free, free - kDeviceReservedBytes - operand_bytes);
 }
 

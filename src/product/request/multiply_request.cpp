@@ -1,5 +1,5 @@
 // The way of a product of files, by what is asked and what fits.
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "io/bit_file.hpp"
 #include "io/matrix_write.hpp"
@@ -38,9 +38,8 @@ bool leaves_no_workspace(const Request& request, Type algebra, const BitFacts& f
 }
 
 void require_count_alone(const Request& request) {
-    if (request.beta != 0.0 || request.verify) {
-        fail(ErrorCode::usage, "--count makes a matrix of its own, unchecked: leave --add, --beta and --verify out");
-    }
+    fail_if(request.beta != 0.0 || request.verify, ErrorCode::usage,
+            "--count makes a matrix of its own, unchecked: leave --add, --beta and --verify out");
 }
 
 void require_bit_output(const Request& request) {
@@ -52,10 +51,8 @@ Report route_bits(const Request& request, Type algebra, const RequestHooks& hook
     const bool on_cuda = cuda::is_device_name(request.options.device);
     const bool whole = request.plan && !request.plan->host && !request.plan->disk;
     const bool planned_for_device = whole && is_on_device(*request.plan);
-    if (whole && !planned_for_device && on_cuda) {
-        fail(ErrorCode::usage, "the plan in '{}' is for the processor; leave out --device {}", request.plan_file,
-             request.options.device);
-    }
+    fail_if(whole && !planned_for_device && on_cuda, ErrorCode::usage,
+            "the plan in '{}' is for the processor; leave out --device {}", request.plan_file, request.options.device);
     const BitFacts facts = read_bit_facts(request);
     require_whole_count(request);
     if (goes_by_files(request, facts.operand_bytes) || leaves_no_workspace(request, algebra, facts)) {
@@ -83,10 +80,9 @@ void require_devices_of_plan(const Request& request) {
     }
     if (request.plan->host) {
         const std::string& planned = request.plan->host->devices;
-        if (device != planned) {
-            fail(ErrorCode::usage, "{} is a plan for {}, not for {}; leave --device out, or plan with it",
-                 request.plan_file, planned, device);
-        }
+        fail_if(device != planned, ErrorCode::usage,
+                "{} is a plan for {}, not for {}; leave --device out, or plan with it", request.plan_file, planned,
+                device);
     } else if (is_device_list(device) || (cuda::is_device_name(device) && goes_beyond_device(0, request.options))) {
         fail(ErrorCode::usage,
              "{} plans a product as a whole, but with --device {} and its limits the host cuts the product up; leave "
@@ -109,9 +105,8 @@ Report multiply_request(const Request& given, const RequestHooks& hooks) {
         refuse_outer_levels(request, "these are packed bits");
         return route_bits(request, *algebra, hooks);
     }
-    if (request.count) {
-        fail(ErrorCode::usage, "--count is for matrices of bits; say --type gf2 or --type bool and --device cuda");
-    }
+    fail_if(request.count, ErrorCode::usage,
+            "--count is for matrices of bits; say --type gf2 or --type bool and --device cuda");
     const OperandFacts facts = read_operand_facts(request);
     require_factors_of(facts.type, request);
     const std::int64_t operand_bytes = facts.bytes(request.beta != 0.0 && request.verify);  // which keeps C0
@@ -142,10 +137,9 @@ VerifyResult verify_request(const VerifyRequest& given, const RequestHooks& hook
     const OperandFacts facts = read_operand_facts(request);
     require_factors_of(facts.type, request);
     const MatrixFacts result = matrix_facts(name_of(request.output, request));
-    if (result.type != facts.type) {
-        fail(ErrorCode::input, "{} holds {} and {} holds {}; all matrices of a product must have one type", request.a,
-             type_name(facts.type), request.output, type_name(result.type));
-    }
+    fail_if(result.type != facts.type, ErrorCode::input,
+            "{} holds {} and {} holds {}; all matrices of a product must have one type", request.a,
+            type_name(facts.type), request.output, type_name(result.type));
     require_size_of_result(request, result.rows, result.cols, facts.size);
     workspace_after(facts.bytes(request.beta != 0.0), request);
     return verify_numbers(request, facts, options, hooks);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/matrix.hpp"
 #include "base/size.hpp"
 #include "io/bit_file.hpp"
@@ -14,12 +14,10 @@ namespace {
 
 void require_equal_types(const std::string& a, const MatrixFacts& first, const std::string& b,
                          const MatrixFacts& second) {
-    if (first.type != second.type) {
-        fail(ErrorCode::input,
-             "{} holds {} and {} holds {}; all matrices of a product must have one type (--type f64 widens f32, f16 "
-             "and i32, --type i64 widens i32)",
-             a, type_name(first.type), b, type_name(second.type));
-    }
+    fail_if(first.type != second.type, ErrorCode::input,
+            "{} holds {} and {} holds {}; all matrices of a product must have one type (--type f64 widens f32, f16 "
+            "and i32, --type i64 widens i32)",
+            a, type_name(first.type), b, type_name(second.type));
 }
 
 }  // namespace
@@ -40,7 +38,7 @@ std::optional<Type> product_type(const std::vector<std::string>& files, const Re
             (is_matrix_market_name(file) ? markets : others).push_back(file);
         }
     }
-    const bool bits = request.columns || std::any_of(others.begin(), others.end(), is_bit_file_name);
+    const bool bits = request.columns || std::ranges::any_of(others, is_bit_file_name);
     if (request.type || markets.empty() || bits) {
         return request.type;
     }
@@ -51,27 +49,22 @@ std::optional<Type> product_type(const std::vector<std::string>& files, const Re
 }
 
 void require_inner_sizes(const Request& request, std::int64_t m, std::int64_t k, std::int64_t k_of_b, std::int64_t n) {
-    if (k != k_of_b) {
-        fail(ErrorCode::input,
-             "{}{} is {} x {} and {}{} is {} x {}, but the columns of the first must equal the rows of the second; "
-             "check the files or --transpose-a and --transpose-b",
-             request.a, request.transpose_a ? " transposed" : "", m, k, request.b,
-             request.transpose_b ? " transposed" : "", k_of_b, n);
-    }
+    fail_if(k != k_of_b, ErrorCode::input,
+            "{}{} is {} x {} and {}{} is {} x {}, but the columns of the first must equal the rows of the second; "
+            "check the files or --transpose-a and --transpose-b",
+            request.a, request.transpose_a ? " transposed" : "", m, k, request.b,
+            request.transpose_b ? " transposed" : "", k_of_b, n);
 }
 
 void require_size_of_sum(const Request& request, std::int64_t rows, std::int64_t cols, std::int64_t m, std::int64_t n) {
-    if (rows != m || cols != n) {
-        fail(ErrorCode::input, "{} is {} x {}, but the product it is added to is {} x {}", request.add, rows, cols, m,
-             n);
-    }
+    fail_if(rows != m || cols != n, ErrorCode::input, "{} is {} x {}, but the product it is added to is {} x {}",
+            request.add, rows, cols, m, n);
 }
 
 void require_size_of_result(const Request& request, std::int64_t rows, std::int64_t cols, const ProblemSize& size) {
-    if (rows != size.m || cols != size.n) {
-        fail(ErrorCode::input, "{} is {} x {}, but the product of {} and {} is {} x {}", request.output, rows, cols,
-             request.a, request.b, size.m, size.n);
-    }
+    fail_if(rows != size.m || cols != size.n, ErrorCode::input,
+            "{} is {} x {}, but the product of {} and {} is {} x {}", request.output, rows, cols, request.a, request.b,
+            size.m, size.n);
 }
 
 OperandFacts read_operand_facts(const Request& request) {

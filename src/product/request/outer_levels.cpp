@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/quantity_text.hpp"
 #include "base/types.hpp"
 #include "kernels/cuda/device/device.hpp"
@@ -27,15 +27,10 @@ OuterLevels outer_levels(const Request& request, Type type) {
     if (!is_on_processor(request) || host.levels <= 0) {
         return {};
     }
-    if (is_complex(type)) {
-        fail(ErrorCode::usage, "levels through files are for real numbers, and these are {}; leave --host-levels out",
-             type_name(type));
-    }
-    if (request.options.accuracy == Accuracy::strict && unit_roundoff(type) > 0) {
-        fail(ErrorCode::usage,
-             "--accuracy strict allows no levels, and --host-levels asks for {}; leave one of the two out",
-             host.levels);
-    }
+    fail_if(is_complex(type), ErrorCode::usage,
+            "levels through files are for real numbers, and these are {}; leave --host-levels out", type_name(type));
+    fail_if(request.options.accuracy == Accuracy::strict && unit_roundoff(type) > 0, ErrorCode::usage,
+            "--accuracy strict allows no levels, and --host-levels asks for {}; leave one of the two out", host.levels);
     return {host.algorithm == "auto" ? kUsualAlgorithm : host.algorithm, host.levels};
 }
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/json_text.hpp"
 #include "plan/search/cluster_plan.hpp"
 #include "plan/search/transfer_plan.hpp"
@@ -23,14 +23,11 @@ std::string read_small_file(const std::string& path) {
     std::string text(kLargestPlanFile + 1, '\0');
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
-    if (text.empty()) {
-        fail(ErrorCode::input, "{} cannot be read or is empty; a plan file is what 'heptad plan' prints", path);
-    }
-    if (text.size() > kLargestPlanFile) {
-        fail(ErrorCode::input,
-             "{} is larger than {} bytes, so it is not a plan; a plan file is what 'heptad plan' prints", path,
-             kLargestPlanFile);
-    }
+    fail_if(text.empty(), ErrorCode::input, "{} cannot be read or is empty; a plan file is what 'heptad plan' prints",
+            path);
+    fail_if(text.size() > kLargestPlanFile, ErrorCode::input,
+            "{} is larger than {} bytes, so it is not a plan; a plan file is what 'heptad plan' prints", path,
+            kLargestPlanFile);
     return text;
 }
 
@@ -56,10 +53,8 @@ std::string read_plan_text(const std::string& path) {
             fail(ErrorCode::input, "{} cannot be read ({}); a plan file is what 'heptad plan' prints", path,
                  error.what());
         }
-        if (!object.is_object() || !object.contains("plan") || !object["plan"].is_string()) {
-            fail(ErrorCode::input, "{} is JSON without a \"plan\" string; a plan file is what 'heptad plan' prints",
-                 path);
-        }
+        fail_if(!object.is_object() || !object.contains("plan") || !object["plan"].is_string(), ErrorCode::input,
+                "{} is JSON without a \"plan\" string; a plan file is what 'heptad plan' prints", path);
         text = object["plan"].get<std::string>();
     }
     return without_comments(text);

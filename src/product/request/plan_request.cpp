@@ -1,5 +1,5 @@
 // What a request would do with matrices of a size. Files are not looked at, and nothing is multiplied.
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/matrix.hpp"
 #include "base/quantity_text.hpp"
 #include "base/size.hpp"
@@ -98,10 +98,9 @@ RequestPlan plan_bits_for_device(const Request& request, Type algebra, const Pro
         there ? found.devices[static_cast<std::size_t>(device)].free_bytes : kMemoryOfH200);
     RequestPlan plan{algebra, size,         bit_device_operand_bytes(size, request), {}, request.options,
                      device,  request.count};
-    if (plan.operand_bytes >= memory) {
-        fail(ErrorCode::resource, "the matrices take {} ({} bytes) on the device, of {} ({} bytes)",
-             format_bytes(plan.operand_bytes), plan.operand_bytes, format_bytes(memory), memory);
-    }
+    fail_if(plan.operand_bytes >= memory, ErrorCode::resource,
+            "the matrices take {} ({} bytes) on the device, of {} ({} bytes)", format_bytes(plan.operand_bytes),
+            plan.operand_bytes, format_bytes(memory), memory);
     plan.decided = plan_bits_on_device(request, algebra, size, memory - plan.operand_bytes);
     plan.machine = there ? found.devices[static_cast<std::size_t>(device)].name : "NVIDIA H200 (assumed)";
     return plan;
@@ -150,9 +149,8 @@ RequestPlan plan_request(const Request& request, const ProblemSize& size, bool b
         refuse_outer_levels(request, "these are packed bits");
         return plan_bits(request, *algebra, size, disk_bytes_per_s);
     }
-    if (request.count) {
-        fail(ErrorCode::usage, "--count is for matrices of bits; say --type gf2 or --type bool and --device cuda");
-    }
+    fail_if(request.count, ErrorCode::usage,
+            "--count is for matrices of bits; say --type gf2 or --type bool and --device cuda");
     const std::int64_t c_bytes = matrix_bytes(type, size.m, size.n);
     const OperandFacts facts{type, size, matrix_bytes(type, size.m, size.k), matrix_bytes(type, size.k, size.n),
                              c_bytes};

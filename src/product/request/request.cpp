@@ -1,6 +1,6 @@
 #include "product/request/request.hpp"
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/types.hpp"
 
 namespace heptad {
@@ -19,9 +19,7 @@ ProductContext stage_context(const RequestHooks& hooks, int threads) {
 }
 
 void stop_if_cancelled(const RequestHooks& hooks) {
-    if (hooks.cancel.cancelled()) {
-        fail(ErrorCode::cancelled, "interrupted; no output was written");
-    }
+    fail_if(hooks.cancel.cancelled(), ErrorCode::cancelled, "interrupted; no output was written");
 }
 
 double operation_count(const ProblemSize& size, Type type) {
@@ -36,10 +34,9 @@ std::string factor_text(const Factor& factor) {
 }
 
 void require_factors_of(Type type, const Request& request) {
-    if ((request.alpha.imag() != 0 || request.beta.imag() != 0) && !is_complex(type)) {
-        fail(ErrorCode::usage, "--alpha {} and --beta {} are for matrices of c64 and c128, and these hold {}",
-             factor_text(request.alpha), factor_text(request.beta), type_name(type));
-    }
+    fail_if((request.alpha.imag() != 0 || request.beta.imag() != 0) && !is_complex(type), ErrorCode::usage,
+            "--alpha {} and --beta {} are for matrices of c64 and c128, and these hold {}", factor_text(request.alpha),
+            factor_text(request.beta), type_name(type));
 }
 
 }  // namespace heptad

@@ -4,7 +4,6 @@
 #include <system_error>
 
 #include "base/error.hpp"
-#include "io/atomic_file.hpp"
 #include "io/npy.hpp"
 
 namespace heptad {
@@ -20,18 +19,11 @@ std::filesystem::path place_of(const std::filesystem::path& path) {
 }
 
 void require_trace_file(const std::string& trace, const std::vector<std::string>& taken) {
-    if (std::any_of(taken.begin(), taken.end(),
-                    [&](const std::string& path) { return !path.empty() && place_of(path) == place_of(trace); })) {
+    if (std::ranges::any_of(
+            taken, [&](const std::string& path) { return !path.empty() && place_of(path) == place_of(trace); })) {
         fail(ErrorCode::usage, "--trace '{}' would replace a file of the product itself; give another name", trace);
     }
     check_writable(trace);
-}
-
-void write_text_file(const std::string& path, const std::string& text) {
-    const auto bytes = static_cast<std::int64_t>(text.size());
-    AtomicFile file(path, bytes);
-    file.write(text.data(), bytes);
-    file.commit();
 }
 
 }  // namespace heptad

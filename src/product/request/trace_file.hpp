@@ -1,9 +1,11 @@
-// The file that a trace goes to, and other files of text.
+// The file that a trace goes to.
 #pragma once
 
 #include <filesystem>
 #include <string>
 #include <vector>
+
+#include "io/atomic_file.hpp"
 
 namespace heptad {
 
@@ -14,8 +16,5 @@ std::filesystem::path place_of(const std::filesystem::path& path);
 /// Known before the product, which may take hours: it can be written, and is none of the product's own files. Throws
 /// Error(usage) for the latter, Error(input) or Error(resource) for the former.
 void require_trace_file(const std::string& trace, const std::vector<std::string>& taken);
-
-/// A file that appears under its name when it is complete. Throws Error(input) and Error(resource).
-void write_text_file(const std::string& path, const std::string& text);
 
 }  // namespace heptad

@@ -1,5 +1,5 @@
 // What a hash of samples sees of a file, and what only the hash of all bytes sees.
-#include "io/sampled_hash.hpp"
+#include "io/checksum.hpp"
 
 #include <gtest/gtest.h>
 
