@@ -109,8 +109,8 @@ DeviceResidueLayout device_residue_layout(const ProductPlan& plan) {
 bool take_residues(ProductPlan& plan, const Problem& problem) {
     const Accuracy accuracy = problem.options.accuracy;
     const bool may_certify = !is_complex(plan.type) && plan.k >= kShortestCertified;
-    const bool has_word = accuracy == Accuracy::balanced || accuracy == Accuracy::fast ||
-                          (accuracy == Accuracy::strict && may_certify);
+    const bool has_word =
+        accuracy == Accuracy::balanced || accuracy == Accuracy::fast || (accuracy == Accuracy::strict && may_certify);
     if (!is_on_device(plan) || !has_type_of_residues(plan.type) || !has_word || !has_levels_of_residues(plan) ||
         plan.padded || !fits_residues(plan)) {
         return false;
