@@ -7,7 +7,7 @@
 #include <random>
 
 #include "base/moduli.hpp"
-#include "kernels/cuda/residue/residue_bytes.hpp"
+#include "kernels/cuda/residue/byte_remainders.hpp"
 
 namespace heptad::cuda {
 namespace {

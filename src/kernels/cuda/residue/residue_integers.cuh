@@ -1,7 +1,7 @@
 // Numbers as integers of signed bytes, four to a word, and those modulo each modulus.
 #pragma once
 
-#include "kernels/cuda/residue/residue_bytes.hpp"
+#include "kernels/cuda/residue/byte_remainders.hpp"
 #include "kernels/cuda/residue/residue_choice.cuh"
 
 namespace heptad::cuda {
