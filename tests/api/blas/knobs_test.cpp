@@ -132,6 +132,19 @@ TEST(knobs, the_log_has_a_line_per_shape_with_its_calls_and_plan) {
     EXPECT_EQ(said.find("16x16"), std::string::npos) << said;
 }
 
+TEST(knobs, a_device_that_is_not_there_is_left_out_and_the_log_says_why) {
+    if (std::filesystem::exists("/dev/nvidiactl")) {
+        GTEST_SKIP() << "there is one; device_test has the rest";
+    }
+    const auto file = std::filesystem::temp_directory_path() / ("heptad_log_" + std::to_string(getpid()));
+    EXPECT_EQ(calls_passed_on({{"HEPTAD_LOG", file.c_str()}, {"HEPTAD_DEVICE", "cuda"}}), "exit 3");
+    const std::string said = contents(file);
+    std::filesystem::remove(file);
+    EXPECT_EQ(said.find("heptad: HEPTAD_DEVICE=cuda is left out: "), 0U) << said;
+    EXPECT_EQ(said.find("left out"), said.rfind("left out")) << said;
+    EXPECT_NE(said.find("heptad: dgemm_ 64x64x64: 1 call, cpu "), std::string::npos) << said;
+}
+
 TEST(knobs, what_was_measured_on_this_machine_decides_about_levels) {
     const auto folder = std::filesystem::temp_directory_path() / ("heptad_tuned_" + std::to_string(getpid()));
     std::filesystem::create_directories(folder);

@@ -100,7 +100,7 @@ void zherk_(const char* uplo, const char* trans, const int* n, const int* k, con
             const std::complex<double>* a, const int* lda, const double* beta, std::complex<double>* c, const int* ldc,
             std::size_t, std::size_t) {
     ++made_up_calls.zherk;
-    for (int j = 0; j < *n; ++j) {
+    for (int j = 0; j < *n && *trans != 'T'; ++j) {  // which is a test of wrong arguments
         const int first = *uplo == 'U' ? 0 : j, count = *uplo == 'U' ? j + 1 : *n - j;
         const bool by_rows = *trans == 'N';
         c[j + j * *ldc].imag(0);
