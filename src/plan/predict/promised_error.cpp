@@ -147,13 +147,23 @@ ErrorPromise promised_error(const ProductPlan& plan, const ProductPlan& block, A
         return classical_promise(plan);
     }
     const auto k = static_cast<double>(plan.k), block_k = static_cast<double>(block.k);
-    if (const std::vector<LevelPlan> outside = outer_levels(plan); !outside.empty()) {
+    const double pieces = std::max(1.0, std::ceil(k / std::max(1.0, block_k)));
+    const std::vector<LevelPlan> outside = outer_levels(plan);
+    if (is_by_residues(block) && outside.empty()) {
+        whole.arithmetic = block.arithmetic;
+        whole.backend = block.backend;
+        whole.leaf = block.leaf;
+        // Norms of parts of lines multiply to no more than those of the lines, and each addition rounds what is there.
+        ErrorPromise promise = promised_error(whole, expected_growth(whole, Machine{}), true);
+        promise.bound += (pieces - 1) * u;
+        return promise;
+    }
+    if (!outside.empty()) {
         const LayerGrowth growth =
             layer_growth(algorithm_layer(outside.front().algorithm, static_cast<int>(outside.size()), plan.type));
         whole.error_bound = growth.growth * (block.error_bound + growth.roundings * u * block_k);
     } else {
         // Sums of partial products: each has its bound, and each addition rounds what is there.
-        const double pieces = std::max(1.0, std::ceil(k / std::max(1.0, block_k)));
         whole.error_bound = pieces * block.error_bound + (pieces - 1) * k * u;
     }
     return promised_error(whole, expected_growth(whole), accuracy == Accuracy::balanced);

@@ -8,6 +8,7 @@
 #include "io/device_machine.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "plan/predict/error_bound.hpp"
+#include "plan/predict/promised_error.hpp"
 #include "plan/search/host_plan.hpp"
 #include "plan/search/level_layout.hpp"
 #include "plan/search/planner.hpp"
@@ -359,6 +360,26 @@ TEST(device_plan, complex_products_by_residues_take_longer_than_real_ones) {
         ASSERT_TRUE(is_by_residues(plan) && is_by_residues(real));
         EXPECT_GT(plan.predicted_s, 2.3 * real.predicted_s);  // measured: 2.8 times
         EXPECT_LT(plan.predicted_s, 3.1 * real.predicted_s);
+    }
+}
+
+/// Ranks and files add blocks up; levels inside residues are exact.
+TEST(device_plan, what_is_promised_of_blocks_by_residues_is_over_lines) {
+    Options options;
+    options.device = "cuda";
+    options.leaf = "heptad-int8";
+    for (const int levels : {0, 2}) {
+        options.levels = levels;
+        const ProductPlan block = plan_device_product(4096, 4096, 4096, Type::f32, options, {});
+        ASSERT_TRUE(is_by_residues(block));
+        ProductPlan plan;
+        plan.m = plan.n = 8192;
+        plan.k = 4 * 4096;
+        plan.type = Type::f32;
+        const ErrorPromise promise = promised_error(plan, block, Accuracy::balanced);
+        EXPECT_EQ(promise.over, BoundOver::lines);
+        EXPECT_EQ(promise.growth, 1);
+        EXPECT_GT(promise.bound, promised_error(block, 1, true).bound + 3 * 0x1p-24);
     }
 }
 
