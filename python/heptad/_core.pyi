@@ -41,15 +41,7 @@ def multiply_at(
 class TensorProducts:
     """Of two plain matrices of PyTorch."""
 
-    def __init__(
-        self,
-        tensor: type,
-        names: dict[Any, str],
-        raw_stream: Any,
-        is_capturing: Any,
-        thread_count: Any,
-        least_with_scratch: int,
-    ) -> None: ...
+    def __init__(self, tensor: type, is_capturing: Any, thread_count: Any, least_with_scratch: int) -> None: ...
     def multiply(
         self, a: Any, b: Any, accuracy: str, algorithm: str, levels: int, device: str, workspace_limit: int
     ) -> Any: ...

@@ -36,8 +36,7 @@ class _Torch:
 
         self._torch = torch
         self._products = _torch_products
-        self.plain_product = _torch_products.plain_products.multiply
-        """Of two matrices that need no second look, in as few steps as possible; or None."""
+        plain_product[torch.Tensor] = _torch_products.plain_products.multiply
 
     def name(self, array: Any) -> str | None:
         return self._products.NAMES.get(array.dtype)
@@ -138,6 +137,9 @@ class Foreign:
 
 _libraries: dict[type, _Torch | _CuPy | Foreign | None] = {}
 
+plain_product: dict[type, Any] = {}
+"""By type: the product of two matrices that need no second look, in as few steps as possible; or None."""
+
 
 def library_of(kind: type) -> _Torch | _CuPy | Foreign | None:
     """Whose arrays these are; None for host arrays that NumPy understands."""
@@ -176,8 +178,6 @@ def matmul_of_others(
     library: _Torch | _CuPy | Foreign | None, a: Any, b: Any, out: Any, words: tuple[Any, ...]
 ) -> Any:
     """The product, or NotImplemented where all arrays lie in host memory and NumPy can look at them. library: of a."""
-    if out is None and type(library) is _Torch and (c := library.plain_product(a, b, *words)) is not None:
-        return c
     arrays = (a, b) if out is None else (a, b, out)
     if isinstance(library, _Torch) and all(isinstance(library_of(type(array)), _Torch) for array in arrays):
         return _matmul(library, a, b, out, words)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _core, _types
-from ._device import library_of, matmul_of_others
+from ._device import library_of, matmul_of_others, plain_product
 from ._options import Accuracy, bytes_number, levels_number
 
 
@@ -48,6 +48,12 @@ def matmul(
             c = np.empty((a.shape[0], b.shape[1]), dtype)
             if _core.multiply(name, a, b, name, c, True, accuracy, algorithm, levels, device, workspace_limit):
                 return c
+    elif (
+        out is None
+        and (product := plain_product.get(type(a))) is not None
+        and (c := product(a, b, accuracy, algorithm, levels, device, workspace_limit)) is not None
+    ):
+        return c
     elif (library := library_of(type(a))) is not None or library_of(type(b)) is not None:
         result = matmul_of_others(library, a, b, out, (accuracy, algorithm, levels, device, workspace_limit))
         if result is not NotImplemented:

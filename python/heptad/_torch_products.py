@@ -33,7 +33,7 @@ _scratch_bytes: dict[tuple[Any, ...], int] = {}
 _raw_stream: Any = getattr(torch._C, "_cuda_getCurrentRawStream", None)
 _is_capturing: Any = getattr(torch._C, "_cuda_isCurrentStreamCapturing", None)
 
-plain_products = _core.TensorProducts(torch.Tensor, NAMES, _raw_stream, _is_capturing, torch.get_num_threads, _SMALL)
+plain_products = _core.TensorProducts(torch.Tensor, _is_capturing, torch.get_num_threads, _SMALL)
 
 
 def place_of(tensor: Any, device: str = "auto") -> str:

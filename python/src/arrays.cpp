@@ -52,41 +52,21 @@ BufferArray::BufferArray(nb::handle array, Type type, bool writable) : StridedAr
 }
 
 AddressedArray::AddressedArray(const nb::tuple& told, Type type) : StridedArray(type) {
-    if (told.size() != 3 && told.size() != 4) {
-        throw nb::type_error("an array needs an address, a shape and strides");
+    const bool is_whole = told.size() == 3 || told.size() == 4;
+    PyObject* const shape = is_whole ? PyTuple_GET_ITEM(told.ptr(), 1) : nullptr;
+    PyObject* const strides = is_whole ? PyTuple_GET_ITEM(told.ptr(), 2) : nullptr;
+    if (shape == nullptr || !PyTuple_Check(shape) || !PyTuple_Check(strides) || PyTuple_GET_SIZE(shape) < 2 ||
+        PyTuple_GET_SIZE(shape) != PyTuple_GET_SIZE(strides)) {
+        throw nb::type_error("an array needs an address, a shape and strides, and at least two dimensions");
     }
+    data_ = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(told[0]));
+    dimensions_ = static_cast<int>(PyTuple_GET_SIZE(shape));
     conjugate_ = told.size() == 4 && nb::cast<bool>(told[3]);
-    take(nb::cast<std::uintptr_t>(told[0]), told[1], told[2]);
-}
-
-AddressedArray::AddressedArray(std::uintptr_t address, nb::handle shape, nb::handle strides, Type type, bool conjugate)
-    : StridedArray(type) {
-    conjugate_ = conjugate;
-    take(address, shape, strides);
-}
-
-AddressedArray::AddressedArray(std::uintptr_t address, std::int64_t rows, std::int64_t cols, Type type)
-    : StridedArray(type) {
-    data_ = reinterpret_cast<void*>(address);
-    dimensions_ = 2;
-    numbers_[0] = rows;
-    numbers_[1] = numbers_[2] = cols;
-    numbers_[3] = 1;
-    shape_ = numbers_.data();
-    strides_ = shape_ + dimensions_;
-}
-
-void AddressedArray::take(std::uintptr_t address, nb::handle shape, nb::handle strides) {
-    const bool are_tuples = PyTuple_Check(shape.ptr()) && PyTuple_Check(strides.ptr());
-    const Py_ssize_t count = are_tuples ? PyTuple_GET_SIZE(shape.ptr()) : 0;
-    if (count < 2 || count > kMostDimensions || PyTuple_GET_SIZE(strides.ptr()) != count) {
-        throw nb::type_error("an array needs an address, a shape and strides, of two to 64 dimensions");
-    }
-    data_ = reinterpret_cast<void*>(address);
-    dimensions_ = static_cast<int>(count);
-    for (Py_ssize_t i = 0; i < count; ++i) {
-        numbers_[i] = nb::cast<Py_ssize_t>(nb::handle(PyTuple_GET_ITEM(shape.ptr(), i)));
-        numbers_[count + i] = nb::cast<Py_ssize_t>(nb::handle(PyTuple_GET_ITEM(strides.ptr(), i)));
+    numbers_.reserve(2 * static_cast<std::size_t>(dimensions_));
+    for (PyObject* const list : {shape, strides}) {
+        for (const nb::handle number : nb::borrow<nb::tuple>(list)) {
+            numbers_.push_back(nb::cast<Py_ssize_t>(number));
+        }
     }
     shape_ = numbers_.data();
     strides_ = shape_ + dimensions_;

@@ -1,8 +1,8 @@
 // Arrays of Python as views: nothing is copied, and no interface of the library that owns them is needed.
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <vector>
 
 #include <nanobind/nanobind.h>
 
@@ -63,15 +63,9 @@ class AddressedArray : public StridedArray {
 public:
     /// A tuple of these three, and perhaps of whether it is conjugated.
     AddressedArray(const nanobind::tuple& told, Type type);
-    AddressedArray(std::uintptr_t address, nanobind::handle shape, nanobind::handle strides, Type type, bool conjugate);
-    /// A matrix by rows.
-    AddressedArray(std::uintptr_t address, std::int64_t rows, std::int64_t cols, Type type);
 
 private:
-    void take(std::uintptr_t address, nanobind::handle shape, nanobind::handle strides);
-
-    static constexpr int kMostDimensions = 64;
-    std::array<Py_ssize_t, 2 * kMostDimensions> numbers_;
+    std::vector<Py_ssize_t> numbers_;
 };
 
 }  // namespace heptad::python

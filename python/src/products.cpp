@@ -160,16 +160,17 @@ bool multiply_at(const std::string& type_name, const nb::tuple& a, const nb::tup
                  std::int64_t workspace_bytes, int threads, const std::string& accuracy, const std::string& algorithm,
                  int levels, const std::string& device, std::int64_t workspace_limit) {
     const Type type = type_from_name(type_name);
-    return multiply_addressed({a, type}, {b, type}, {c, type_from_name(c_type)}, {alpha, beta},
+    return multiply_addressed(AddressedArray(a, type), AddressedArray(b, type),
+                              AddressedArray(c, type_from_name(c_type)), {alpha, beta},
                               options_of(accuracy, algorithm, levels, device, workspace_limit),
                               {stream, workspace, workspace_bytes, threads});
 }
 
 }  // namespace
 
-bool multiply_addressed(const AddressedArray& a, const AddressedArray& b, const AddressedArray& c, const Scales& scales,
+bool multiply_addressed(const StridedArray& a, const StridedArray& b, const StridedArray& c, const Scales& scales,
                         const Options& options, const Caller& caller) {
-    ArrayProduct<const AddressedArray&> product{a, b, c, options, scales};
+    ArrayProduct<const StridedArray&> product{a, b, c, options, scales};
     if (!product.is_representable()) {
         return false;
     }

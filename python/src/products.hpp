@@ -23,7 +23,7 @@ struct Caller {
 
 /// False, and nothing is done, where an array has to be copied first. On a device the product is enqueued on the
 /// caller's stream of it, and nothing is waited for. With the GIL, which is released meanwhile.
-bool multiply_addressed(const AddressedArray& a, const AddressedArray& b, const AddressedArray& c, const Scales& scales,
+bool multiply_addressed(const StridedArray& a, const StridedArray& b, const StridedArray& c, const Scales& scales,
                         const Options& options, const Caller& caller);
 
 }  // namespace heptad::python

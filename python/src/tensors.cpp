@@ -1,10 +1,10 @@
 // Two plain matrices of PyTorch in as few steps as possible: what Python would look up attribute by attribute, in 0.1
-// us each and more, is asked here by the C interface of Python, with names that are made once.
+// us each, a library with DLPack's C exchange interface (PyTorch from 2.10 on) tells in one call.
 #include <cstdint>
-#include <optional>
 #include <string>
 
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
 #include "module.hpp"
@@ -17,22 +17,58 @@ using namespace nb::literals;
 namespace heptad::python {
 namespace {
 
+/// DLPackExchangeAPI of DLPack 1: the functions that are not called here are names only.
+struct ExchangeInterface {
+    std::uint32_t major, minor;
+    const ExchangeInterface* previous;
+    void (*allocate)();
+    void (*managed_from_object)();
+    void (*managed_to_object)();
+    int (*tensor_from_object)(void* object, nb::dlpack::dltensor* told);  // may be null
+    int (*current_stream)(std::int32_t device_kind, std::int32_t device, void** stream);
+};
+constexpr std::int32_t kHost = 1, kCuda = 2;
+
+/// Null: the type has none that we know.
+const ExchangeInterface* exchange_interface_of(nb::handle type) {
+    const nb::object capsule = nb::getattr(type, "__dlpack_c_exchange_api__", nb::none());
+    const char* const name = "dlpack_exchange_api";
+    const auto* found = PyCapsule_IsValid(capsule.ptr(), name) != 0
+                            ? static_cast<const ExchangeInterface*>(PyCapsule_GetPointer(capsule.ptr(), name))
+                            : nullptr;
+    while (found != nullptr && found->major > 1) {
+        found = found->previous;
+    }
+    return found != nullptr && found->tensor_from_object != nullptr && found->current_stream != nullptr ? found
+                                                                                                        : nullptr;
+}
+
 /// Not a tensor that is as simple as it must be here; the general way says what is wrong, or copies.
 struct NotPlain {};
 
-/// A new reference, or NotPlain for whatever exception.
-nb::object taken(PyObject* result) {
-    if (result == nullptr) {
+void require(bool condition) {
+    if (!condition) {
+        throw NotPlain();
+    }
+}
+
+/// An exception of Python is NotPlain, unless it is one that ends the program.
+void require_success(bool succeeded) {
+    if (!succeeded) {
         if (PyErr_ExceptionMatches(PyExc_Exception) == 0) {
             throw nb::python_error();
         }
         PyErr_Clear();
         throw NotPlain();
     }
+}
+
+nb::object taken(PyObject* result) {
+    require_success(result != nullptr);
     return nb::steal(result);
 }
 
-/// A name of an attribute or method.
+/// A name of an attribute or method, made once.
 class Name {
 public:
     explicit Name(const char* text) : object_(nb::steal(PyUnicode_InternFromString(text))) {}
@@ -48,21 +84,51 @@ private:
     nb::object object_;
 };
 
-void require(bool condition) {
-    if (!condition) {
-        throw NotPlain();
+Type type_of(const nb::dlpack::dtype& dtype) {
+    using Code = nb::dlpack::dtype_code;
+    struct Known {
+        Code code;
+        std::uint8_t bits;
+        Type type;
+    };
+    constexpr Known kTypes[] = {
+        {Code::Float, 32, Type::f32},   {Code::Float, 64, Type::f64},   {Code::Float, 16, Type::f16},
+        {Code::Bfloat, 16, Type::bf16}, {Code::Complex, 64, Type::c64}, {Code::Complex, 128, Type::c128},
+        {Code::Int, 32, Type::i32},     {Code::Int, 64, Type::i64},     {Code::Bool, 8, Type::boolean}};
+    for (const Known& known : kTypes) {
+        if (dtype.code == static_cast<std::uint8_t>(known.code) && dtype.bits == known.bits && dtype.lanes == 1) {
+            return known.type;
+        }
     }
+    throw NotPlain();
 }
+
+nb::dlpack::dltensor told_by(const ExchangeInterface& library, nb::handle tensor) {
+    nb::dlpack::dltensor told{};
+    require_success(library.tensor_from_object(tensor.ptr(), &told) == 0);
+    require(told.ndim == 2 && told.strides != nullptr);
+    return told;
+}
+
+/// A matrix as DLPack tells it. Its owner keeps it, shape and strides included.
+class ToldArray : public StridedArray {
+public:
+    ToldArray(const nb::dlpack::dltensor& told, bool conjugate) : StridedArray(type_of(told.dtype)) {
+        data_ = static_cast<char*>(told.data) + told.byte_offset;
+        dimensions_ = told.ndim;
+        shape_ = told.shape;
+        strides_ = told.strides;
+        conjugate_ = conjugate;
+    }
+};
 
 class TensorProducts {
 public:
-    /// raw_stream, is_capturing: None where PyTorch knows no CUDA. least_with_scratch: products of as many
-    /// multiplications may need scratch memory of PyTorch's.
-    TensorProducts(nb::object tensor, nb::dict names, nb::object raw_stream, nb::object is_capturing,
-                   nb::object thread_count, std::int64_t least_with_scratch)
+    /// is_capturing: None where PyTorch knows no CUDA. least_with_scratch: products of as many multiplications may need
+    /// scratch memory of PyTorch's.
+    TensorProducts(nb::object tensor, nb::object is_capturing, nb::object thread_count, std::int64_t least_with_scratch)
         : tensor_(std::move(tensor)),
-          names_(std::move(names)),
-          raw_stream_(std::move(raw_stream)),
+          library_(exchange_interface_of(tensor_)),
           is_capturing_(std::move(is_capturing)),
           thread_count_(std::move(thread_count)),
           least_with_scratch_(least_with_scratch) {}
@@ -70,6 +136,9 @@ public:
     /// The product, or None: take the general way.
     nb::object multiply(nb::handle a, nb::handle b, const std::string& accuracy, const std::string& algorithm,
                         int levels, const std::string& device, std::int64_t workspace_limit) const {
+        if (library_ == nullptr || !a.type().is(tensor_) || !b.type().is(tensor_)) {
+            return nb::none();
+        }
         try {
             return multiply_plain(a, b, options_of(accuracy, algorithm, levels, device, workspace_limit));
         } catch (const NotPlain&) {
@@ -79,63 +148,54 @@ public:
 
 private:
     nb::object multiply_plain(nb::handle a, nb::handle b, Options options) const {
-        require(a.type().is(tensor_) && b.type().is(tensor_));
-        const nb::object dtype = dtype_name_.of(a);
-        PyObject* const name = PyDict_GetItemWithError(names_.ptr(), dtype.ptr());
-        require(name != nullptr && dtype_name_.of(b).is(dtype));
-        const Type type = type_from_name(PyUnicode_AsUTF8(name));
-        const AddressedArray left = plain_matrix(a, type), right = plain_matrix(b, type);
+        const nb::dlpack::dltensor told_a = told_by(*library_, a), told_b = told_by(*library_, b);
+        const nb::dlpack::device place = told_a.device;
+        require(told_b.device.device_type == place.device_type && told_b.device.device_id == place.device_id);
+        const ToldArray left(told_a, is_conjugated(a, told_a)), right(told_b, is_conjugated(b, told_b));
         const std::int64_t m = left.size(0), k = left.size(1), n = right.size(1);
-        require(right.size(0) == k && m > 0 && k > 0 && n > 0 && left.is_representable() && right.is_representable());
-        const long index = nb::cast<long>(get_device_.called_on(a));
-        require(nb::cast<long>(get_device_.called_on(b)) == index);
+        require(right.type() == left.type() && right.size(0) == k && m > 0 && k > 0 && n > 0);
+        require(left.is_representable() && right.is_representable());
         Caller caller;
-        if (is_cuda_.of(a).is(Py_True)) {
+        if (place.device_type == kCuda) {
             const double work = static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n);
             require(work < static_cast<double>(least_with_scratch_) && options.device.find(',') == std::string::npos);
             require(taken(PyObject_CallNoArgs(is_capturing_.ptr())).is(Py_False));
-            caller.stream =
-                nb::cast<std::uintptr_t>(taken(PyObject_CallOneArg(raw_stream_.ptr(), nb::int_(index).ptr())));
+            void* stream = nullptr;
+            require_success(library_->current_stream(kCuda, place.device_id, &stream) == 0);
+            caller.stream = reinterpret_cast<std::uintptr_t>(stream);
             if (options.device == "auto") {
-                options.device = "cuda:" + std::to_string(index);
+                options.device = "cuda:" + std::to_string(place.device_id);
             }
         } else {
-            require(is_cpu_.of(a).is(Py_True));
+            require(place.device_type == kHost);
             caller.threads = nb::cast<int>(taken(PyObject_CallNoArgs(thread_count_.ptr())));
         }
         nb::object c = new_empty_.called_on(a, nb::make_tuple(m, n));
-        const AddressedArray result(address_of(c), m, n, type);
+        const ToldArray result(told_by(*library_, c), false);
         require(multiply_addressed(left, right, result, {}, options, caller));
         return c;
     }
 
-    /// Sparse tensors, and those that stand for others, have no strides or no address, which is an exception.
-    AddressedArray plain_matrix(nb::handle tensor, Type type) const {
+    /// Refuses those that need gradients, and negated ones. Sparse tensors have no address, which is an exception.
+    bool is_conjugated(nb::handle tensor, const nb::dlpack::dltensor& told) const {
         require(requires_grad_.of(tensor).is(Py_False) && is_neg_.called_on(tensor).is(Py_False));
-        const nb::object shape = shape_.of(tensor), strides = stride_.called_on(tensor);
-        require(PyTuple_Check(shape.ptr()) && PyTuple_GET_SIZE(shape.ptr()) == 2);
-        const bool is_complex = type == Type::c64 || type == Type::c128;
-        return AddressedArray(address_of(tensor), shape, strides, type,
-                              is_complex && is_conj_.called_on(tensor).is(Py_True));
+        const bool is_complex = told.dtype.code == static_cast<std::uint8_t>(nb::dlpack::dtype_code::Complex);
+        return is_complex && is_conj_.called_on(tensor).is(Py_True);
     }
 
-    std::uintptr_t address_of(nb::handle tensor) const { return nb::cast<std::uintptr_t>(data_ptr_.called_on(tensor)); }
-
     nb::object tensor_;
-    nb::dict names_;
-    nb::object raw_stream_, is_capturing_, thread_count_;
+    const ExchangeInterface* library_;
+    nb::object is_capturing_, thread_count_;
     std::int64_t least_with_scratch_;
-    Name dtype_name_{"dtype"}, shape_{"shape"}, stride_{"stride"}, data_ptr_{"data_ptr"}, is_cuda_{"is_cuda"},
-        is_cpu_{"is_cpu"}, is_neg_{"is_neg"}, is_conj_{"is_conj"}, requires_grad_{"requires_grad"},
-        get_device_{"get_device"}, new_empty_{"new_empty"};
+    Name is_neg_{"is_neg"}, is_conj_{"is_conj"}, requires_grad_{"requires_grad"}, new_empty_{"new_empty"};
 };
 
 }  // namespace
 
 void bind_tensors(nb::module_& module) {
     nb::class_<TensorProducts>(module, "TensorProducts")
-        .def(nb::init<nb::object, nb::dict, nb::object, nb::object, nb::object, std::int64_t>(), "tensor"_a, "names"_a,
-             "raw_stream"_a.none(), "is_capturing"_a.none(), "thread_count"_a, "least_with_scratch"_a)
+        .def(nb::init<nb::object, nb::object, nb::object, std::int64_t>(), "tensor"_a, "is_capturing"_a.none(),
+             "thread_count"_a, "least_with_scratch"_a)
         .def("multiply", &TensorProducts::multiply, "a"_a, "b"_a, "accuracy"_a, "algorithm"_a, "levels"_a, "device"_a,
              "workspace_limit"_a);
 }

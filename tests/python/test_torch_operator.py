@@ -6,6 +6,7 @@ from torch_cases import COMPLEX, DEVICES, FLOATS, HAS_COMPILER, TorchCase, numbe
 
 import heptad
 import heptad.torch
+from heptad import _torch_products
 
 SHAPES = [
     ((3, 4), (4, 5)),
@@ -62,6 +63,33 @@ class OperatorTest(TorchCase):
                 out = torch.zeros(5, 4, dtype=dtype, device=device).conj()
                 heptad.matmul(a, b, out)
                 self.assertTrue(torch.equal(out, a @ b))
+
+    @unittest.skipUnless(hasattr(torch.Tensor, "__dlpack_c_exchange_api__"), "PyTorch before 2.10")
+    def test_plain_matrices_take_the_short_way_and_all_others_the_general_one(self):
+        def short(a, b):
+            return _torch_products.plain_products.multiply(a, b, "balanced", "auto", -1, "auto", -1)
+
+        for device in DEVICES:
+            a, b = numbers(5, 6, device=device), numbers(6, 4, device=device, seed=2)
+            self.assert_same(short(a, b), a @ b)
+            self.assert_same(short(b.T, a.T), b.T @ a.T)
+            others = (
+                (a.clone().requires_grad_(), b),
+                (a.double(), b),
+                (a, b[:5]),
+                (a[0], b),
+                (a[:0], b),
+                (a.expand(2, 5, 6), b),
+                (a[:1].expand(5, 6), b),
+                (a.to_sparse(), b),
+                (torch.nn.Parameter(a, requires_grad=False), b),
+                (a.to(torch.uint8), b.to(torch.uint8)),
+                (a.to("meta"), b.to("meta")),
+                (a.cpu().numpy(), b),
+                (torch.complex(a, a).conj().imag, b),
+            )
+            for left, right in others:
+                self.assertIsNone(short(left, right))
 
     def test_integers_wrap(self):
         for dtype in (torch.int32, torch.int64):

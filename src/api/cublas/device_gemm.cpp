@@ -173,10 +173,11 @@ bool multiply(CallingObject& caller, const GemmCall& call, void* stream, bool& i
         copy_on(device, stream, {call.bias, c.type, c.rows, c.cols, 0, 1}, c);
     }
     for (std::int64_t i = 0; i < products->count; ++i) {
-        const Product one = pointers ? pointers->gather(i, copies.data(), stream) : product_of(*products, i);
-        multiply_on_device(one, plan, device, context);
         if (pointers) {
+            enqueue_on_device(pointers->gather(i, copies.data(), stream), plan, device, context);
             pointers->scatter(i, copies.data(), stream);
+        } else {
+            multiply_on_device(product_of(*products, i), plan, device, context);
         }
     }
     log_call(call, plan, copies_s, options);

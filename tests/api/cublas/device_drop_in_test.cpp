@@ -93,6 +93,7 @@ TEST_F(CublasDropIn, batches_by_pointers_equal_cublas_without_waiting) {
     check(cudaStreamEndCapture(stream, &graph));
     EXPECT_EQ(heptad_cublas_taken_over(), taken + 1);
     check(cudaGraphInstantiate(&ready, graph, 0));
+    ASSERT_NE(ready, nullptr);
     heptad_cublas_enable(0);
     multiply(count);
     const std::vector<float> wanted = c.fetch(stream);
