@@ -1,5 +1,5 @@
-// A check and the sentence of its failure, as one statement. Arguments are evaluated in any case: for those that are
-// costly, or that exist only when it fails, write `if` and fail().
+// A check and the sentence of its failure, as one statement. Arguments are evaluated in any case, perhaps before the
+// check: for those that are costly, depend on it or exist only when it fails, write `if` and fail().
 #pragma once
 
 #include "base/error.hpp"

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "check/verify.hpp"
 #include "product/request/request_plan.hpp"
@@ -24,8 +25,8 @@ struct Report {
 /// A result that was checked and did not pass.
 class NotVerified : public Error {
 public:
-    NotVerified(const std::string& sentence, const VerifyResult& result)
-        : Error(ErrorCode::verification, sentence), result_(result) {}
+    NotVerified(const std::string& sentence, VerifyResult result)
+        : Error(ErrorCode::verification, sentence), result_(std::move(result)) {}
     const VerifyResult& result() const { return result_; }
 
 private:
