@@ -1,8 +1,8 @@
 // The classical product of short floats on Hopper's tensor cores, run only if a guard says so: the answer to what
-// levels must not add up. Operands of 16 bits are read as they lie, along k or across it; those of tf32 lie along k,
-// and the copy engine rounds them.
+// levels must not add up. Operands of 16 bits are read as they lie, along k or across it; those of tf32 are
+// copied to lie along k, and rounded by that. (The copy engine could round them, too, but makes infinities of the
+// largest f32.)
 #include <algorithm>
-#include <cstdlib>
 
 #include "kernels/cuda/combine/tensor_product.hpp"
 #include "kernels/cuda/device/device_code.cuh"
@@ -34,6 +34,9 @@ struct FloatLeaf {
         int steps;
     };
     static constexpr bool stores_row_blocks = true, has_narrow_tiles = false;
+    /// Beside the stages of tiles of so many columns.
+    template <int cols>
+    static constexpr bool has_room_for_lines = cols == SmallTiles::cols;
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
     static __device__ __forceinline__ std::int64_t tile_count(const Arguments& args) {
         return should_run(args.guard) ? args.order.tiles : 0;
@@ -55,7 +58,7 @@ struct FloatLeaf {
     template <int Count>
     static __device__ __forceinline__ void store(const Arguments& args, std::int64_t, std::int64_t row,
                                                  std::int64_t col, const float (&d)[Count]) {
-        if constexpr (sizeof(Result) == 2) {
+        if constexpr (sizeof(Result) == 2 && has_room_for_lines<2 * Count>) {
             if (args.together == 8) {
                 store_lines(args, row, col, d);
                 return;
@@ -162,7 +165,7 @@ ByteBlocks byte_lines(const DeviceMatrix& rows, bool across) {
 
 template <class T>
 constexpr Element element_of() {
-    return sizeof(T) == 4 ? Element{CU_TENSOR_MAP_DATA_TYPE_TFLOAT32, 4} : Element{CU_TENSOR_MAP_DATA_TYPE_UINT16, 2};
+    return sizeof(T) == 4 ? Element{CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4} : Element{CU_TENSOR_MAP_DATA_TYPE_UINT16, 2};
 }
 
 template <class Leaf, class T, class Shape>
@@ -199,31 +202,48 @@ DeviceStatus start(const TensorProduct& launch, EncodeTiled encode, cudaStream_t
     args.alpha = static_cast<float>(launch.alpha);
     args.beta = static_cast<float>(launch.beta);
     args.reads_c = launch.beta != 0;
-    args.together = sizeof(Result) == 2 && !args.reads_c && lies_in(8) ? 8 : lies_in(2) ? 2 : 1;
+    const bool stores_lines = sizeof(Result) == 2 && Leaf::template has_room_for_lines<Shape::cols>;
+    args.together = stores_lines && !args.reads_c && lies_in(8) ? 8 : lies_in(2) ? 2 : 1;
     args.guard = launch.guard;
     args.order.tile_rows = (c.rows + Shape::cluster_rows - 1) / Shape::cluster_rows;
     args.order.tile_cols = (c.cols + Shape::cluster_cols - 1) / Shape::cluster_cols;
     args.order.tiles = args.order.tile_rows * args.order.tile_cols;
-    const char* const raster = std::getenv("ANSWER_RASTER");
-    args.order.raster = (raster == nullptr ? kRasterRows : std::atoi(raster)) / Shape::cluster_rows;
+    args.order.raster = kRasterRows / Shape::cluster_rows;
     args.steps = static_cast<int>((launch.a.cols + Operands::step - 1) / Operands::step);
     const LaunchShape<Shape> shape(std::min<std::int64_t>(clusters, args.order.tiles), stream);
     return cudaLaunchKernelEx(&shape.config, multiply_tiles<Leaf, Shape>, map_a, map_b, args);
 }
 
-template <class Leaf, class T>
-DeviceStatus start_shape(const TensorProduct& launch, EncodeTiled encode, cudaStream_t stream) {
-    const char* const which = std::getenv("ANSWER_SHAPE");
-    const char shape = which == nullptr ? '1' : which[0];
-    if constexpr (std::is_same_v<T, __nv_bfloat16>) {
-        if (shape == '2') {
-            return start<Leaf, T, TileShape<2, 128, 2, 1>>(launch, encode, stream);
-        }
-        if (shape == '3') {
-            return start<Leaf, T, PairOfTiles>(launch, encode, stream);
-        }
+/// The time that tiles of that shape take, as a number of entries: rounds of as many as run at once.
+template <class Leaf, class Shape>
+cudaError_t expect_time(const DeviceMatrix& c, double rate, double& time) {
+    int device = 0, clusters = 0;
+    cudaError_t status = cudaGetDevice(&device);
+    if (status == cudaSuccess) {
+        status = resident_clusters<Leaf, Shape>(device, clusters);
     }
-    return start<Leaf, T, SmallTiles>(launch, encode, stream);
+    if (status == cudaSuccess) {
+        const std::int64_t tiles = ((c.rows + Shape::cluster_rows - 1) / Shape::cluster_rows) *
+                                   ((c.cols + Shape::cluster_cols - 1) / Shape::cluster_cols);
+        const std::int64_t rounds = (tiles + clusters - 1) / clusters;
+        time = static_cast<double>(rounds) * Shape::cluster_rows * Shape::cluster_cols / rate;
+    }
+    return status;
+}
+
+/// Larger tiles fetch less and store beside products; smaller ones leave less of the last round idle.
+template <class Leaf, class T>
+DeviceStatus start_best(const TensorProduct& launch, EncodeTiled encode, cudaStream_t stream) {
+    double of_large = 0, of_small = 0;
+    cudaError_t status = expect_time<Leaf, PairOfTiles>(launch.c, 1.08, of_large);
+    if (status == cudaSuccess) {
+        status = expect_time<Leaf, SmallTiles>(launch.c, 1, of_small);
+    }
+    if (status != cudaSuccess) {
+        return status;
+    }
+    return of_large < of_small ? start<Leaf, T, PairOfTiles>(launch, encode, stream)
+                               : start<Leaf, T, SmallTiles>(launch, encode, stream);
 }
 
 template <class T>
@@ -234,13 +254,11 @@ DeviceStatus start(const TensorProduct& launch, EncodeTiled encode, cudaStream_t
             return b_across ? start<FloatLeaf<T, true, true>, T, SmallTiles>(launch, encode, stream)
                             : start<FloatLeaf<T, true, false>, T, SmallTiles>(launch, encode, stream);
         }
-        if (b_across) {
-            return start_shape<FloatLeaf<T, false, true>, T>(launch, encode, stream);
-        }
-        return start<FloatLeaf<T, false, false>, T, SmallTiles>(launch, encode, stream);
+        return b_across ? start_best<FloatLeaf<T, false, true>, T>(launch, encode, stream)
+                        : start_best<FloatLeaf<T, false, false>, T>(launch, encode, stream);
     } else {
         return a_across || b_across ? cudaErrorInvalidValue
-                                    : start_shape<FloatLeaf<T, false, false>, T>(launch, encode, stream);
+                                    : start_best<FloatLeaf<T, false, false>, T>(launch, encode, stream);
     }
 }
 

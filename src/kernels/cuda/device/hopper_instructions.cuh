@@ -134,9 +134,6 @@ __device__ __forceinline__ std::uint64_t matrix_descriptor(std::uint32_t address
     HEPTAD_PRODUCT(plain, function, int, 128, instruction, "", \
                    HEPTAD_WORDS_0 ", " HEPTAD_WORDS_32 ", " HEPTAD_WORDS_64 ", " HEPTAD_WORDS_96, "%128, %129", "%130", \
                    HEPTAD_SUMS_32("+r", 0), HEPTAD_SUMS_32("+r", 32), HEPTAD_SUMS_32("+r", 64), HEPTAD_SUMS_32("+r", 96))
-#define HEPTAD_FLOAT_PRODUCT_64(kind, function, instruction, rest) \
-    HEPTAD_PRODUCT(kind, function, float, 64, instruction, rest, HEPTAD_WORDS_0 ", " HEPTAD_WORDS_32, "%64, %65", "%66", \
-                   HEPTAD_SUMS_32("+f", 0), HEPTAD_SUMS_32("+f", 32))
 #define HEPTAD_FLOAT_PRODUCT_96(kind, function, instruction, rest) \
     HEPTAD_PRODUCT(kind, function, float, 96, instruction, rest, HEPTAD_WORDS_0 ", " HEPTAD_WORDS_32 ", " HEPTAD_WORDS_64, \
                    "%96, %97", "%98", HEPTAD_SUMS_32("+f", 0), HEPTAD_SUMS_32("+f", 32), HEPTAD_SUMS_32("+f", 64))
@@ -164,13 +161,8 @@ HEPTAD_FLOAT_PRODUCT_96(across, multiply_bf16, "wgmma.mma_async.sync.aligned.m64
 HEPTAD_FLOAT_PRODUCT_96(across, multiply_f16, "wgmma.mma_async.sync.aligned.m64n192k16.f32.f16.f16",
                         ", 1, 1, %99, %100")
 HEPTAD_FLOAT_PRODUCT_96(plain, multiply_tf32, "wgmma.mma_async.sync.aligned.m64n192k8.f32.tf32.tf32", ", 1, 1")
-HEPTAD_FLOAT_PRODUCT_64(across, multiply_bf16, "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16",
-                        ", 1, 1, %67, %68")
-HEPTAD_FLOAT_PRODUCT_64(across, multiply_f16, "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16", ", 1, 1, %67, %68")
-HEPTAD_FLOAT_PRODUCT_64(plain, multiply_tf32, "wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32", ", 1, 1")
 #undef HEPTAD_FLOAT_PRODUCT_128
 #undef HEPTAD_FLOAT_PRODUCT_96
-#undef HEPTAD_FLOAT_PRODUCT_64
 #undef HEPTAD_PRODUCT_128
 #undef HEPTAD_PRODUCT_96
 #undef HEPTAD_PRODUCT_64
