@@ -111,6 +111,17 @@ TEST(guarded_answer, is_exact_for_odd_thin_and_larger_sizes) {
     }
 }
 
+/// So many that every block of an H200 makes several: the larger tiles, stored while the next are multiplied.
+TEST(guarded_answer, is_exact_where_tiles_are_stored_beside_products) {
+    HEPTAD_NEEDS_DEVICE();
+    for (const Type type : {Type::bf16, Type::f16, Type::tf32}) {
+        for (const Layout b : {Layout::rows, Layout::columns}) {
+            expect_right({type, type, {2048, 264, 6144}, Layout::rows, b, Layout::rows, 1, 0, 64 << 20});
+        }
+        expect_right({type, type, {2040, 264, 6139}, Layout::rows, Layout::rows, Layout::rows, -1, 2, 64 << 20});
+    }
+}
+
 TEST(guarded_answer, is_made_in_parts_where_room_is_little_and_without_copies_where_there_is_none) {
     HEPTAD_NEEDS_DEVICE();
     for (const Type type : {Type::bf16, Type::tf32, Type::f32, Type::f64}) {
