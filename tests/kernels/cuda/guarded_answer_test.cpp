@@ -111,8 +111,7 @@ TEST(guarded_answer, is_exact_for_odd_thin_and_larger_sizes) {
     }
 }
 
-/// So many that every block of an H200 makes several: the larger tiles, stored while the next are multiplied.
-TEST(guarded_answer, is_exact_where_tiles_are_stored_beside_products) {
+TEST(guarded_answer, is_exact_where_every_block_makes_several_tiles) {
     HEPTAD_NEEDS_DEVICE();
     for (const Type type : {Type::bf16, Type::f16, Type::tf32}) {
         for (const Layout b : {Layout::rows, Layout::columns}) {

@@ -34,9 +34,6 @@ struct FloatLeaf {
         int steps;
     };
     static constexpr bool stores_row_blocks = true, has_narrow_tiles = false;
-    /// Beside the stages of tiles of so many columns.
-    template <int cols>
-    static constexpr bool has_room_for_lines = cols == SmallTiles::cols;
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
     static __device__ __forceinline__ std::int64_t tile_count(const Arguments& args) {
         return should_run(args.guard) ? args.order.tiles : 0;
@@ -58,7 +55,7 @@ struct FloatLeaf {
     template <int Count>
     static __device__ __forceinline__ void store(const Arguments& args, std::int64_t, std::int64_t row,
                                                  std::int64_t col, const float (&d)[Count]) {
-        if constexpr (sizeof(Result) == 2 && has_room_for_lines<2 * Count>) {
+        if constexpr (sizeof(Result) == 2) {
             if (args.together == 8) {
                 store_lines(args, row, col, d);
                 return;
@@ -168,7 +165,10 @@ constexpr Element element_of() {
     return sizeof(T) == 4 ? Element{CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4} : Element{CU_TENSOR_MAP_DATA_TYPE_UINT16, 2};
 }
 
-template <class Leaf, class T, class Shape>
+/// As large as leaves room for storing whole lines, and of a size that fits into the rounds of n = 4096.
+using Shape = SmallTiles;
+
+template <class Leaf, class T>
 DeviceStatus start(const TensorProduct& launch, EncodeTiled encode, cudaStream_t stream) {
     using Operands = typename Leaf::Operands;
     int device = 0, clusters = 0;
@@ -202,8 +202,7 @@ DeviceStatus start(const TensorProduct& launch, EncodeTiled encode, cudaStream_t
     args.alpha = static_cast<float>(launch.alpha);
     args.beta = static_cast<float>(launch.beta);
     args.reads_c = launch.beta != 0;
-    const bool stores_lines = sizeof(Result) == 2 && Leaf::template has_room_for_lines<Shape::cols>;
-    args.together = stores_lines && !args.reads_c && lies_in(8) ? 8 : lies_in(2) ? 2 : 1;
+    args.together = sizeof(Result) == 2 && !args.reads_c && lies_in(8) ? 8 : lies_in(2) ? 2 : 1;
     args.guard = launch.guard;
     args.order.tile_rows = (c.rows + Shape::cluster_rows - 1) / Shape::cluster_rows;
     args.order.tile_cols = (c.cols + Shape::cluster_cols - 1) / Shape::cluster_cols;
@@ -214,51 +213,19 @@ DeviceStatus start(const TensorProduct& launch, EncodeTiled encode, cudaStream_t
     return cudaLaunchKernelEx(&shape.config, multiply_tiles<Leaf, Shape>, map_a, map_b, args);
 }
 
-/// The time that tiles of that shape take, as a number of entries: rounds of as many as run at once.
-template <class Leaf, class Shape>
-cudaError_t expect_time(const DeviceMatrix& c, double rate, double& time) {
-    int device = 0, clusters = 0;
-    cudaError_t status = cudaGetDevice(&device);
-    if (status == cudaSuccess) {
-        status = resident_clusters<Leaf, Shape>(device, clusters);
-    }
-    if (status == cudaSuccess) {
-        const std::int64_t tiles = ((c.rows + Shape::cluster_rows - 1) / Shape::cluster_rows) *
-                                   ((c.cols + Shape::cluster_cols - 1) / Shape::cluster_cols);
-        const std::int64_t rounds = (tiles + clusters - 1) / clusters;
-        time = static_cast<double>(rounds) * Shape::cluster_rows * Shape::cluster_cols / rate;
-    }
-    return status;
-}
-
-/// Larger tiles fetch less and store beside products; smaller ones leave less of the last round idle.
-template <class Leaf, class T>
-DeviceStatus start_best(const TensorProduct& launch, EncodeTiled encode, cudaStream_t stream) {
-    double of_large = 0, of_small = 0;
-    cudaError_t status = expect_time<Leaf, PairOfTiles>(launch.c, 1.08, of_large);
-    if (status == cudaSuccess) {
-        status = expect_time<Leaf, SmallTiles>(launch.c, 1, of_small);
-    }
-    if (status != cudaSuccess) {
-        return status;
-    }
-    return of_large < of_small ? start<Leaf, T, PairOfTiles>(launch, encode, stream)
-                               : start<Leaf, T, SmallTiles>(launch, encode, stream);
-}
-
 template <class T>
 DeviceStatus start(const TensorProduct& launch, EncodeTiled encode, cudaStream_t stream) {
     const bool a_across = launch.a.col_stride != 1, b_across = launch.b.col_stride != 1;
     if constexpr (sizeof(T) == 2) {
         if (a_across) {
-            return b_across ? start<FloatLeaf<T, true, true>, T, SmallTiles>(launch, encode, stream)
-                            : start<FloatLeaf<T, true, false>, T, SmallTiles>(launch, encode, stream);
+            return b_across ? start<FloatLeaf<T, true, true>, T>(launch, encode, stream)
+                            : start<FloatLeaf<T, true, false>, T>(launch, encode, stream);
         }
-        return b_across ? start_best<FloatLeaf<T, false, true>, T>(launch, encode, stream)
-                        : start_best<FloatLeaf<T, false, false>, T>(launch, encode, stream);
+        return b_across ? start<FloatLeaf<T, false, true>, T>(launch, encode, stream)
+                        : start<FloatLeaf<T, false, false>, T>(launch, encode, stream);
     } else {
         return a_across || b_across ? cudaErrorInvalidValue
-                                    : start_best<FloatLeaf<T, false, false>, T>(launch, encode, stream);
+                                    : start<FloatLeaf<T, false, false>, T>(launch, encode, stream);
     }
 }
 
@@ -279,7 +246,7 @@ DeviceStatus find_tensor_product(bool& available) {
         return status;
     }
     if (status == cudaSuccess) {
-        status = is_compiled_for_hopper<FloatLeaf<__nv_bfloat16, false, false>, SmallTiles>(available);
+        status = is_compiled_for_hopper<FloatLeaf<__nv_bfloat16, false, false>, Shape>(available);
         available = available && encoder() != nullptr;
         if (status == cudaSuccess && device < kMostDevices) {
             known[device].store(available ? 2 : 1);
