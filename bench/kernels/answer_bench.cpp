@@ -131,6 +131,7 @@ bool compare(Type type, std::int64_t n) {
         "%.1e%s\n",
         std::string(type_name(type)).c_str(), static_cast<long long>(n), vendor * 1e6, ours * 1e6,
         operations / ours * 1e-12, vendor / ours, standing_by * 1e6, apart, is_right ? "" : " WRONG");
+    std::fflush(stdout);
     return is_right;
 }
 

@@ -111,6 +111,16 @@ TEST(guarded_answer, is_exact_for_odd_thin_and_larger_sizes) {
     }
 }
 
+TEST(guarded_answer, is_exact_where_every_block_makes_several_tiles) {
+    HEPTAD_NEEDS_DEVICE();
+    for (const Type type : {Type::bf16, Type::f16, Type::tf32}) {
+        for (const Layout b : {Layout::rows, Layout::columns}) {
+            expect_right({type, type, {2048, 264, 6144}, Layout::rows, b, Layout::rows, 1, 0, 64 << 20});
+        }
+        expect_right({type, type, {2040, 264, 6139}, Layout::rows, Layout::rows, Layout::rows, -1, 2, 64 << 20});
+    }
+}
+
 TEST(guarded_answer, is_made_in_parts_where_room_is_little_and_without_copies_where_there_is_none) {
     HEPTAD_NEEDS_DEVICE();
     for (const Type type : {Type::bf16, Type::tf32, Type::f32, Type::f64}) {

@@ -1,8 +1,8 @@
 // The classical product of short floats on Hopper's tensor cores, run only if a guard says so: the answer to what
-// levels must not add up. Operands of 16 bits are read as they lie, along k or across it; those of tf32 lie along k,
-// and the copy engine rounds them.
+// levels must not add up. Operands of 16 bits are read as they lie, along k or across it; those of tf32 are
+// copied to lie along k, and rounded by that. (The copy engine could round them, too, but makes infinities of the
+// largest f32.)
 #include <algorithm>
-#include <cstdlib>
 
 #include "kernels/cuda/combine/tensor_product.hpp"
 #include "kernels/cuda/device/device_code.cuh"
@@ -162,10 +162,13 @@ ByteBlocks byte_lines(const DeviceMatrix& rows, bool across) {
 
 template <class T>
 constexpr Element element_of() {
-    return sizeof(T) == 4 ? Element{CU_TENSOR_MAP_DATA_TYPE_TFLOAT32, 4} : Element{CU_TENSOR_MAP_DATA_TYPE_UINT16, 2};
+    return sizeof(T) == 4 ? Element{CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4} : Element{CU_TENSOR_MAP_DATA_TYPE_UINT16, 2};
 }
 
-template <class Leaf, class T, class Shape>
+/// As large as leaves room for storing whole lines, and of a size that fits into the rounds of n = 4096.
+using Shape = SmallTiles;
+
+template <class Leaf, class T>
 DeviceStatus start(const TensorProduct& launch, EncodeTiled encode, cudaStream_t stream) {
     using Operands = typename Leaf::Operands;
     int device = 0, clusters = 0;
@@ -204,26 +207,10 @@ DeviceStatus start(const TensorProduct& launch, EncodeTiled encode, cudaStream_t
     args.order.tile_rows = (c.rows + Shape::cluster_rows - 1) / Shape::cluster_rows;
     args.order.tile_cols = (c.cols + Shape::cluster_cols - 1) / Shape::cluster_cols;
     args.order.tiles = args.order.tile_rows * args.order.tile_cols;
-    const char* const raster = std::getenv("ANSWER_RASTER");
-    args.order.raster = (raster == nullptr ? kRasterRows : std::atoi(raster)) / Shape::cluster_rows;
+    args.order.raster = kRasterRows / Shape::cluster_rows;
     args.steps = static_cast<int>((launch.a.cols + Operands::step - 1) / Operands::step);
     const LaunchShape<Shape> shape(std::min<std::int64_t>(clusters, args.order.tiles), stream);
     return cudaLaunchKernelEx(&shape.config, multiply_tiles<Leaf, Shape>, map_a, map_b, args);
-}
-
-template <class Leaf, class T>
-DeviceStatus start_shape(const TensorProduct& launch, EncodeTiled encode, cudaStream_t stream) {
-    const char* const which = std::getenv("ANSWER_SHAPE");
-    const char shape = which == nullptr ? '1' : which[0];
-    if constexpr (std::is_same_v<T, __nv_bfloat16>) {
-        if (shape == '2') {
-            return start<Leaf, T, TileShape<2, 128, 2, 1>>(launch, encode, stream);
-        }
-        if (shape == '3') {
-            return start<Leaf, T, PairOfTiles>(launch, encode, stream);
-        }
-    }
-    return start<Leaf, T, SmallTiles>(launch, encode, stream);
 }
 
 template <class T>
@@ -231,16 +218,14 @@ DeviceStatus start(const TensorProduct& launch, EncodeTiled encode, cudaStream_t
     const bool a_across = launch.a.col_stride != 1, b_across = launch.b.col_stride != 1;
     if constexpr (sizeof(T) == 2) {
         if (a_across) {
-            return b_across ? start<FloatLeaf<T, true, true>, T, SmallTiles>(launch, encode, stream)
-                            : start<FloatLeaf<T, true, false>, T, SmallTiles>(launch, encode, stream);
+            return b_across ? start<FloatLeaf<T, true, true>, T>(launch, encode, stream)
+                            : start<FloatLeaf<T, true, false>, T>(launch, encode, stream);
         }
-        if (b_across) {
-            return start_shape<FloatLeaf<T, false, true>, T>(launch, encode, stream);
-        }
-        return start<FloatLeaf<T, false, false>, T, SmallTiles>(launch, encode, stream);
+        return b_across ? start<FloatLeaf<T, false, true>, T>(launch, encode, stream)
+                        : start<FloatLeaf<T, false, false>, T>(launch, encode, stream);
     } else {
         return a_across || b_across ? cudaErrorInvalidValue
-                                    : start_shape<FloatLeaf<T, false, false>, T>(launch, encode, stream);
+                                    : start<FloatLeaf<T, false, false>, T>(launch, encode, stream);
     }
 }
 
@@ -261,7 +246,7 @@ DeviceStatus find_tensor_product(bool& available) {
         return status;
     }
     if (status == cudaSuccess) {
-        status = is_compiled_for_hopper<FloatLeaf<__nv_bfloat16, false, false>, SmallTiles>(available);
+        status = is_compiled_for_hopper<FloatLeaf<__nv_bfloat16, false, false>, Shape>(available);
         available = available && encoder() != nullptr;
         if (status == cudaSuccess && device < kMostDevices) {
             known[device].store(available ? 2 : 1);

@@ -10,7 +10,8 @@
 namespace heptad::cuda {
 
 /// Element types as a kernel sees them: tf32 is f32 here, the difference is in the products only. A pass may write f32
-/// rounded to the bits that those read; nothing else knows of `rounded_to_tf32`.
+/// rounded to the bits that those read, and so may a copy (tensor_product.hpp); nothing else knows of
+/// `rounded_to_tf32`.
 enum class Scalar : std::uint8_t { f64, f32, bf16, f16, i32, rounded_to_tf32 };
 
 using StreamHandle = void*;  // a cudaStream_t
@@ -148,29 +149,6 @@ struct ClassicalLaunch {
     Guard guard;
 };
 DeviceStatus launch_classical(const ClassicalLaunch& launch, StreamHandle stream);
-
-/// Rows of A, or columns of B, as the copy engine reads them: along k, beginning on 16-byte boundaries, and zero from k
-/// up to the next one.
-struct LinesAlongK {
-    void* data = nullptr;
-    std::int64_t lines = 0, depth = 0, distance = 0;  // in elements
-};
-/// The same product of short floats on Hopper's tensor cores, added in f32; entries of a row of c lie side by side. f32
-/// stands for numbers that were rounded to tf32.
-struct TensorLaunch {
-    Scalar scalar = Scalar::bf16;
-    double alpha = 1;
-    LinesAlongK a, b;
-    double beta = 0;
-    DeviceMatrix c;
-    Guard guard;
-};
-/// Is it there on the present device?
-DeviceStatus find_tensor_product(bool& available);
-DeviceStatus launch_tensor_product(const TensorLaunch& launch, StreamHandle stream);
-/// Makes lines of the rows of a matrix of any strides; f32 is rounded to tf32.
-DeviceStatus launch_line_copy(Scalar scalar, const DeviceMatrix& from, const LinesAlongK& to, const Guard& guard,
-                              StreamHandle stream);
 
 /// *max_bits = max(*max_bits, largest absolute value), as GuardWords keeps it; with the powers of two beside the matrix
 /// where `scaled` is not null and not zero on the device.

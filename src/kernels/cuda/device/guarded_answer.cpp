@@ -1,7 +1,6 @@
 // The classical product in the place of one whose sums cannot be trusted: kernels of ours that ask a guard first,
 // because nobody on the host knows yet whether they are needed.
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 #include <optional>
 
@@ -102,8 +101,9 @@ bool CudaBackend::State::answer_by_tensor_cores(const Product& product, const Gu
     }
     const ConstView a = by_columns ? transposed(product.b) : product.a;
     const ConstView b = by_columns ? product.a : transposed(product.b);  // the columns of B as rows
-    const bool along_k = type == Type::tf32 || std::getenv("ANSWER_ALONG") != nullptr;                             // only 16 bits are read across it
-    const auto copies = [&](const ConstView& rows) { return along_k ? !lies_in_rows(rows) : !lies_in_lines(rows); };
+    const bool along_k = type == Type::tf32;                             // only 16 bits are read across it
+    // What tensor cores would cut off of an f32 is rounded first.
+    const auto copies = [&](const ConstView& rows) { return type == Type::tf32 || !lies_in_lines(rows); };
     const std::int64_t boundary = kBoundary_bytes / element;
     return multiply_in_parts(
         {a, b, c, copies(a), copies(b), along_k, boundary, boundary,

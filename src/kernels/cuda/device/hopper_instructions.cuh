@@ -20,13 +20,14 @@ __device__ __forceinline__ void barrier_init(std::uint32_t barrier, int count) {
 __device__ __forceinline__ void barrier_expect(std::uint32_t barrier, int bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
-/// Arrives at the barrier in the same place of another block of the cluster (or of this one).
+/// Arrives at the barrier in the same place of another block of the cluster (or of this one). It tells of reads only,
+/// by tensor cores, which have ended: with the scope of the cluster every arrival would wait for a fence of the device.
 __device__ __forceinline__ void barrier_arrive(std::uint32_t barrier, std::uint32_t rank) {
     asm volatile(
         "{\n"
         ".reg .b32 remote;\n"
         "mapa.shared::cluster.u32 remote, %0, %1;\n"
-        "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];\n"
+        "mbarrier.arrive.shared::cluster.b64 _, [remote];\n"
         "}\n" ::"r"(barrier),
         "r"(rank)
         : "memory");
@@ -36,7 +37,7 @@ __device__ __forceinline__ void barrier_wait(std::uint32_t barrier, std::uint32_
         "{\n"
         ".reg .pred done;\n"
         "again:\n"
-        "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n"
+        "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
         "@!done bra again;\n"
         "}\n" ::"r"(barrier),
         "r"(phase)
@@ -134,12 +135,6 @@ __device__ __forceinline__ std::uint64_t matrix_descriptor(std::uint32_t address
     HEPTAD_PRODUCT(plain, function, int, 128, instruction, "", \
                    HEPTAD_WORDS_0 ", " HEPTAD_WORDS_32 ", " HEPTAD_WORDS_64 ", " HEPTAD_WORDS_96, "%128, %129", "%130", \
                    HEPTAD_SUMS_32("+r", 0), HEPTAD_SUMS_32("+r", 32), HEPTAD_SUMS_32("+r", 64), HEPTAD_SUMS_32("+r", 96))
-#define HEPTAD_FLOAT_PRODUCT_64(kind, function, instruction, rest) \
-    HEPTAD_PRODUCT(kind, function, float, 64, instruction, rest, HEPTAD_WORDS_0 ", " HEPTAD_WORDS_32, "%64, %65", "%66", \
-                   HEPTAD_SUMS_32("+f", 0), HEPTAD_SUMS_32("+f", 32))
-#define HEPTAD_FLOAT_PRODUCT_96(kind, function, instruction, rest) \
-    HEPTAD_PRODUCT(kind, function, float, 96, instruction, rest, HEPTAD_WORDS_0 ", " HEPTAD_WORDS_32 ", " HEPTAD_WORDS_64, \
-                   "%96, %97", "%98", HEPTAD_SUMS_32("+f", 0), HEPTAD_SUMS_32("+f", 32), HEPTAD_SUMS_32("+f", 64))
 #define HEPTAD_FLOAT_PRODUCT_128(kind, function, instruction, rest) \
     HEPTAD_PRODUCT(kind, function, float, 128, instruction, rest, \
                    HEPTAD_WORDS_0 ", " HEPTAD_WORDS_32 ", " HEPTAD_WORDS_64 ", " HEPTAD_WORDS_96, "%128, %129", "%130", \
@@ -159,18 +154,7 @@ HEPTAD_FLOAT_PRODUCT_128(across, multiply_bf16, "wgmma.mma_async.sync.aligned.m6
 HEPTAD_FLOAT_PRODUCT_128(across, multiply_f16, "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16",
                          ", 1, 1, %131, %132")
 HEPTAD_FLOAT_PRODUCT_128(plain, multiply_tf32, "wgmma.mma_async.sync.aligned.m64n256k8.f32.tf32.tf32", ", 1, 1")
-HEPTAD_FLOAT_PRODUCT_96(across, multiply_bf16, "wgmma.mma_async.sync.aligned.m64n192k16.f32.bf16.bf16",
-                        ", 1, 1, %99, %100")
-HEPTAD_FLOAT_PRODUCT_96(across, multiply_f16, "wgmma.mma_async.sync.aligned.m64n192k16.f32.f16.f16",
-                        ", 1, 1, %99, %100")
-HEPTAD_FLOAT_PRODUCT_96(plain, multiply_tf32, "wgmma.mma_async.sync.aligned.m64n192k8.f32.tf32.tf32", ", 1, 1")
-HEPTAD_FLOAT_PRODUCT_64(across, multiply_bf16, "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16",
-                        ", 1, 1, %67, %68")
-HEPTAD_FLOAT_PRODUCT_64(across, multiply_f16, "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16", ", 1, 1, %67, %68")
-HEPTAD_FLOAT_PRODUCT_64(plain, multiply_tf32, "wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32", ", 1, 1")
 #undef HEPTAD_FLOAT_PRODUCT_128
-#undef HEPTAD_FLOAT_PRODUCT_96
-#undef HEPTAD_FLOAT_PRODUCT_64
 #undef HEPTAD_PRODUCT_128
 #undef HEPTAD_PRODUCT_96
 #undef HEPTAD_PRODUCT_64

@@ -28,7 +28,7 @@ struct ByteBlocks {
     std::int64_t line_distance, block_distance;  // in bytes, multiples of 16; the latter counts where there are several
 };
 
-/// What coordinates count; f32 is rounded to tf32 on its way.
+/// What coordinates count.
 struct Element {
     CUtensorMapDataType type = CU_TENSOR_MAP_DATA_TYPE_UINT8;
     int bytes = 1;
