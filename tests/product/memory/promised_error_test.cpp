@@ -166,7 +166,7 @@ TYPED_TEST(promised, no_family_goes_beyond_what_norms_guarantee) {
                 [&](std::int64_t i, std::int64_t j) { return b.at(i, j); });
             const ErrorPromise promise = promise_of(multiply(x, with_levels(Accuracy::balanced, levels)));
             ASSERT_EQ(promise.over, BoundOver::lines);
-            const double error = errors_of(x, 1).over_lines;
+            const double error = errors_of(x, sizeof(TypeParam) == 8 ? 9 : 1).over_lines;  // long doubles are slow
             EXPECT_LE(error, promise.bound) << family.name << " " << levels;
             closest = std::max(closest, error / promise.bound);
         }
