@@ -8,6 +8,7 @@
 #include "base/types.hpp"
 #include "plan/predict/error_bound.hpp"
 #include "plan/predict/promised_error.hpp"
+#include "product/data_families.hpp"
 #include "product/memory/product.hpp"
 
 namespace heptad::test {
@@ -150,6 +151,28 @@ TYPED_TEST(promised, no_data_goes_beyond_what_is_guaranteed) {
             }
         }
     }
+}
+
+TYPED_TEST(promised, no_family_goes_beyond_what_norms_guarantee) {
+    constexpr std::int64_t kSide = 160;
+    double closest = 0;
+    for (const testing_data::Family& family : testing_data::data_families()) {
+        testing_data::Random random(5);
+        testing_data::Matrix<double> a(kSide, kSide), b(kSide, kSide);
+        family.make(a, b, random);
+        for (const int levels : {1, 2, 3}) {
+            Matrices<TypeParam> x(
+                kSide, [&](std::int64_t i, std::int64_t j) { return a.at(i, j); },
+                [&](std::int64_t i, std::int64_t j) { return b.at(i, j); });
+            const ErrorPromise promise = promise_of(multiply(x, with_levels(Accuracy::balanced, levels)));
+            ASSERT_EQ(promise.over, BoundOver::lines);
+            const double error = errors_of(x, sizeof(TypeParam) == 8 ? 9 : 1).over_lines;  // long doubles are slow
+            EXPECT_LE(error, promise.bound) << family.name << " " << levels;
+            closest = std::max(closest, error / promise.bound);
+        }
+    }
+    std::printf("errors come within a factor of %.2g of the bound\n", 1 / closest);
+    EXPECT_GT(closest, 1e-6);  // it says something
 }
 
 TEST(promised_error, words_are_told_by_plans_and_their_norms) {
