@@ -31,7 +31,6 @@ package:
 	@scripts/package
 
 run: bootstrap
-	@scripts/build release heptad_cli heptad_shared
 	@scripts/demo $(N)
 
 test:

@@ -35,7 +35,7 @@ find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 
 # What nearly every source includes is compiled once for all targets that are compiled alike (a third of the time that a
-# compiler takes without it). Kernels are left out: their instruction sets differ from file to file.
+# compiler takes without it). Kernels of a certain instruction set are not: they say SKIP_PRECOMPILE_HEADERS.
 option(HEPTAD_PRECOMPILE "precompile common headers" ON)
 function(heptad_precompile target first)
   if(NOT HEPTAD_PRECOMPILE)
@@ -47,7 +47,8 @@ function(heptad_precompile target first)
 endfunction()
 
 # Sources of one target are compiled a few at a time: what they all include is read, and what they all instantiate is
-# made, once for them. Hence a name in an unnamed namespace occurs once per target. Kernels are left out as above.
+# made, once for them. Hence a name in an unnamed namespace occurs once per target. Kernels are left out: what is inlined
+# into them shall not depend on their neighbours.
 option(HEPTAD_UNITE "compile several sources of a target together" ON)
 function(heptad_unite target)
   if(HEPTAD_UNITE)
@@ -68,24 +69,25 @@ function(heptad_layer name)
   add_library(heptad_${target} STATIC ${sources})
   target_include_directories(heptad_${target} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(heptad_${target} PUBLIC ${ARGN} fmt::fmt Threads::Threads)
+  heptad_precompile(heptad_${target} heptad_base <algorithm> <array> <cmath> <functional> <map> <memory> <mutex>
+    <optional> <string> <vector> <fmt/format.h>)
   if(NOT name MATCHES "^kernels/")
-    heptad_precompile(heptad_${target} heptad_base <algorithm> <array> <cmath> <functional> <map> <memory> <mutex>
-      <optional> <string> <vector> <fmt/format.h>)
-    if(NOT name STREQUAL base)
-      heptad_unite(heptad_${target})
-    endif()
+    heptad_unite(heptad_${target})
   endif()
 endfunction()
 
 # A folder above the command line: heptad_room(papers/p0 libs... [EXCEPT file...]) makes the objects heptad_papers_p0 from
-# its *.cpp, but those that are in a library of their own. Objects, because commands enter themselves when heptad starts:
+# its *.cpp, but those that are elsewhere; with SOURCES file... from those. Objects, because commands enter themselves when heptad starts:
 # nothing refers to them, and from a library no linker would take them. What they measure is in libraries below them; the
 # tables and words around it are compiled in half the time with -O1.
 function(heptad_room name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "EXCEPT")
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
-  list(TRANSFORM arg_EXCEPT PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
-  list(REMOVE_ITEM sources ${arg_EXCEPT})
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "EXCEPT;SOURCES")
+  set(sources ${arg_SOURCES})
+  if(NOT sources)
+    file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+    list(TRANSFORM arg_EXCEPT PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+    list(REMOVE_ITEM sources ${arg_EXCEPT})
+  endif()
   string(REPLACE "/" "_" target heptad_${name})
   add_library(${target} OBJECT ${sources})
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
@@ -93,5 +95,5 @@ function(heptad_room name)
   target_link_libraries(${target} PUBLIC ${arg_UNPARSED_ARGUMENTS} CLI11::CLI11 nlohmann_json::nlohmann_json fmt::fmt
                                          Threads::Threads)
   heptad_unite(${target})
-  heptad_precompile(${target} heptad_bench_suites <CLI/CLI.hpp> <nlohmann/json.hpp> <fmt/format.h>)
+  heptad_precompile(${target} heptad_cli_shared)
 endfunction()

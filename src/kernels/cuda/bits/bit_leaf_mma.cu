@@ -8,14 +8,14 @@ namespace {
 
 constexpr int kTileRows = 128, kTileCols = 256;
 constexpr int kWarpRows = 32, kWarpCols = 128;
-constexpr int kThreads = 32 * (kTileRows / kWarpRows) * (kTileCols / kWarpCols);
-constexpr int kStepBytes = 64;  // of k, per stage
+constexpr int kMmaThreads = 32 * (kTileRows / kWarpRows) * (kTileCols / kWarpCols);
+constexpr int kMmaStepBytes = 64;  // of k, per stage
 constexpr int kStages = 4;
-constexpr int kPieces = kStepBytes / 16;
-constexpr int kStageBytes = (kTileRows + kTileCols) * kStepBytes;
+constexpr int kPieces = kMmaStepBytes / 16;
+constexpr int kStageBytes = (kTileRows + kTileCols) * kMmaStepBytes;
 constexpr int kSharedBytes = kStages * kStageBytes;
 
-struct Arguments {
+struct MmaArguments {
     LeafResult c;
     BitBlocks a, b;
     std::int64_t row_bytes;  // of k that there are
@@ -25,7 +25,7 @@ struct Arguments {
 
 /// Where 16-byte piece `piece` of a row lies: eight rows of one piece are in eight different groups of banks.
 __device__ __forceinline__ std::uint32_t place(int row, int piece) {
-    return static_cast<std::uint32_t>(row * kStepBytes + (piece ^ (row / 2 % kPieces)) * 16);
+    return static_cast<std::uint32_t>(row * kMmaStepBytes + (piece ^ (row / 2 % kPieces)) * 16);
 }
 
 /// Starts the copy of `rows` rows of a stage; what lies outside of the matrix becomes zero.
@@ -34,8 +34,8 @@ __device__ __forceinline__ void fetch(const BitBlocks& from, std::int64_t first,
                                       std::int64_t byte, std::int64_t row_bytes, std::uint32_t to) {
     const auto* const data = reinterpret_cast<const unsigned char*>(from.data + block * from.block_words);
 #pragma unroll
-    for (int i = 0; i < rows * kPieces / kThreads; ++i) {
-        const int at = i * kThreads + static_cast<int>(threadIdx.x), row = at / kPieces, piece = at % kPieces;
+    for (int i = 0; i < rows * kPieces / kMmaThreads; ++i) {
+        const int at = i * kMmaThreads + static_cast<int>(threadIdx.x), row = at / kPieces, piece = at % kPieces;
         const std::int64_t left = row_bytes - byte - piece * 16;
         const bool there = first + row < count && left > 0;
         const unsigned char* const source =
@@ -63,7 +63,7 @@ __device__ __forceinline__ void product(int* d, const std::uint32_t (&a)[4], std
 }
 
 template <BitOperation operation>
-__global__ void __launch_bounds__(kThreads, 1) multiply(const __grid_constant__ Arguments args) {
+__global__ void __launch_bounds__(kMmaThreads, 1) multiply(const __grid_constant__ MmaArguments args) {
     extern __shared__ __align__(128) unsigned char shared_bytes[];
     const auto ring = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared_bytes));
     // Tiles are numbered along one side of the grid: the others are too short for the rows of a tall matrix.
@@ -75,9 +75,9 @@ __global__ void __launch_bounds__(kThreads, 1) multiply(const __grid_constant__ 
     const auto start_stage = [&](int step) {
         if (step < args.steps) {
             const std::uint32_t to = ring + static_cast<std::uint32_t>(step % kStages * kStageBytes);
-            const std::int64_t byte = static_cast<std::int64_t>(step) * kStepBytes;
+            const std::int64_t byte = static_cast<std::int64_t>(step) * kMmaStepBytes;
             fetch<kTileRows>(args.a, row, args.c.m, block, byte, args.row_bytes, to);
-            fetch<kTileCols>(args.b, col, args.c.n, block, byte, args.row_bytes, to + kTileRows * kStepBytes);
+            fetch<kTileCols>(args.b, col, args.c.n, block, byte, args.row_bytes, to + kTileRows * kMmaStepBytes);
         }
         asm volatile("cp.async.commit_group;" ::: "memory");  // an empty one keeps the count
     };
@@ -90,9 +90,9 @@ __global__ void __launch_bounds__(kThreads, 1) multiply(const __grid_constant__ 
         __syncthreads();
         start_stage(step + kStages - 1);
         const std::uint32_t at_a = ring + static_cast<std::uint32_t>(step % kStages * kStageBytes);
-        const std::uint32_t at_b = at_a + kTileRows * kStepBytes;
+        const std::uint32_t at_b = at_a + kTileRows * kMmaStepBytes;
 #pragma unroll
-        for (int half = 0; half < kStepBytes / 32; ++half) {
+        for (int half = 0; half < kMmaStepBytes / 32; ++half) {
             // Four matrices of 8 rows x 16 bytes: for A rows 0-7 and 8-15, then their next 16 bytes; for B rows 0-7
             // with both pieces, then rows 8-15.
             std::uint32_t a[2][4];
@@ -123,7 +123,7 @@ __global__ void __launch_bounds__(kThreads, 1) multiply(const __grid_constant__ 
 }
 
 template <BitOperation operation>
-DeviceStatus start(const BitLeafLaunch& launch, const Arguments& args, cudaStream_t stream) {
+DeviceStatus start(const BitLeafLaunch& launch, const MmaArguments& args, cudaStream_t stream) {
     if (const cudaError_t status =
             cudaFuncSetAttribute(multiply<operation>, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
         status != cudaSuccess) {
@@ -131,7 +131,7 @@ DeviceStatus start(const BitLeafLaunch& launch, const Arguments& args, cudaStrea
     }
     const dim3 grid(args.tile_cols * static_cast<unsigned>((launch.m + kTileRows - 1) / kTileRows),
                     static_cast<unsigned>(launch.batch));
-    multiply<operation><<<grid, kThreads, kSharedBytes, stream>>>(args);
+    multiply<operation><<<grid, kMmaThreads, kSharedBytes, stream>>>(args);
     return cudaGetLastError();
 }
 
@@ -142,12 +142,12 @@ DeviceStatus launch_bit_leaf_mma(const BitLeafLaunch& launch, StreamHandle strea
         return 0;
     }
     const std::int64_t row_bytes = (launch.k + 63) / 64 * 8;
-    const Arguments args{leaf_result(launch),
-                         launch.a,
-                         launch.b,
-                         row_bytes,
-                         static_cast<int>((row_bytes + kStepBytes - 1) / kStepBytes),
-                         static_cast<unsigned>((launch.n + kTileCols - 1) / kTileCols)};
+    const MmaArguments args{leaf_result(launch),
+                            launch.a,
+                            launch.b,
+                            row_bytes,
+                            static_cast<int>((row_bytes + kMmaStepBytes - 1) / kMmaStepBytes),
+                            static_cast<unsigned>((launch.n + kTileCols - 1) / kTileCols)};
     auto* const queue = static_cast<cudaStream_t>(stream);
     switch (launch.operation) {
         case BitOperation::parity:

@@ -8,11 +8,11 @@ namespace {
 
 constexpr int kSide = 128;         // of a tile
 constexpr int kEach = 8;           // rows and columns of a thread
-constexpr int kThreads = 256;      // 16 x 16
+constexpr int kTileThreads = 256;  // 16 x 16
 constexpr int kStep = 32;          // 32-bit words of k at a time
 constexpr int kPitch = kStep + 1;  // neighbouring rows lie in different banks
 
-struct Arguments {
+struct WordArguments {
     LeafResult c;
     BitBlocks a, b;
     std::int64_t words;  // of k that there are, 32 bits each
@@ -20,19 +20,20 @@ struct Arguments {
 };
 
 template <int rows>
-__device__ __forceinline__ void fetch(const BitBlocks& from, std::int64_t first, std::int64_t count, std::int64_t block,
-                                      std::int64_t word, std::int64_t words, std::uint32_t* to) {
+__device__ __forceinline__ void fetch_words(const BitBlocks& from, std::int64_t first, std::int64_t count,
+                                            std::int64_t block, std::int64_t word, std::int64_t words,
+                                            std::uint32_t* to) {
     const auto* const data = reinterpret_cast<const std::uint32_t*>(from.data + block * from.block_words);
 #pragma unroll
-    for (int i = 0; i < rows * kStep / kThreads; ++i) {
-        const int at = i * kThreads + static_cast<int>(threadIdx.x), row = at / kStep, offset = at % kStep;
+    for (int i = 0; i < rows * kStep / kTileThreads; ++i) {
+        const int at = i * kTileThreads + static_cast<int>(threadIdx.x), row = at / kStep, offset = at % kStep;
         const bool there = first + row < count && word + offset < words;
         to[row * kPitch + offset] = there ? data[(first + row) * from.row_words * 2 + word + offset] : 0;
     }
 }
 
 template <BitOperation operation>
-__global__ void __launch_bounds__(kThreads, 2) multiply(const __grid_constant__ Arguments args) {
+__global__ void __launch_bounds__(kTileThreads, 2) multiply_words(const __grid_constant__ WordArguments args) {
     __shared__ std::uint32_t a[kSide * kPitch], b[kSide * kPitch];
     // Tiles are numbered along one side of the grid: the others are too short for the rows of a tall matrix.
     const std::int64_t row = blockIdx.x / args.tile_cols * std::int64_t{kSide};
@@ -40,8 +41,8 @@ __global__ void __launch_bounds__(kThreads, 2) multiply(const __grid_constant__ 
     const int across = static_cast<int>(threadIdx.x) % 16, down = static_cast<int>(threadIdx.x) / 16;
     std::uint32_t d[kEach][kEach] = {};  // row down * 8 + i, column across + 16 j
     for (std::int64_t word = 0; word < args.words; word += kStep) {
-        fetch<kSide>(args.a, row, args.c.m, block, word, args.words, a);
-        fetch<kSide>(args.b, col, args.c.n, block, word, args.words, b);
+        fetch_words<kSide>(args.a, row, args.c.m, block, word, args.words, a);
+        fetch_words<kSide>(args.b, col, args.c.n, block, word, args.words, b);
         __syncthreads();
 #pragma unroll 4
         for (int k = 0; k < kStep; ++k) {
@@ -105,20 +106,20 @@ DeviceStatus launch_bit_leaf_words(const BitLeafLaunch& launch, StreamHandle str
     if (launch.m == 0 || launch.n == 0 || launch.batch == 0) {
         return 0;
     }
-    const Arguments args{leaf_result(launch), launch.a, launch.b, (launch.k + 63) / 64 * 2,
-                         static_cast<unsigned>((launch.n + kSide - 1) / kSide)};
+    const WordArguments args{leaf_result(launch), launch.a, launch.b, (launch.k + 63) / 64 * 2,
+                             static_cast<unsigned>((launch.n + kSide - 1) / kSide)};
     const dim3 grid(args.tile_cols * static_cast<unsigned>((launch.m + kSide - 1) / kSide),
                     static_cast<unsigned>(launch.batch));
     auto* const queue = static_cast<cudaStream_t>(stream);
     switch (launch.operation) {
         case BitOperation::parity:
-            multiply<BitOperation::parity><<<grid, kThreads, 0, queue>>>(args);
+            multiply_words<BitOperation::parity><<<grid, kTileThreads, 0, queue>>>(args);
             break;
         case BitOperation::any:
-            multiply<BitOperation::any><<<grid, kThreads, 0, queue>>>(args);
+            multiply_words<BitOperation::any><<<grid, kTileThreads, 0, queue>>>(args);
             break;
         default:
-            multiply<BitOperation::count><<<grid, kThreads, 0, queue>>>(args);
+            multiply_words<BitOperation::count><<<grid, kTileThreads, 0, queue>>>(args);
             break;
     }
     return cudaGetLastError();

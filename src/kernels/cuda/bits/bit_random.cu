@@ -10,12 +10,12 @@
 namespace heptad::cuda {
 namespace {
 
-constexpr int kThreads = 256, kMostBlocks = 4096, kDigits = 24;
+constexpr int kFillThreads = 256, kMostBlocks = 4096, kDigits = 24;
 
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kFillThreads)
     fill_random(std::uint64_t* words, std::int64_t count, std::uint64_t seed, std::uint32_t density) {
-    for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x; i < count;
-         i += static_cast<std::int64_t>(gridDim.x) * kThreads) {
+    for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kFillThreads + threadIdx.x; i < count;
+         i += static_cast<std::int64_t>(gridDim.x) * kFillThreads) {
         std::uint64_t word = 0;
         for (int digit = __ffs(static_cast<int>(density)) - 1; digit < kDigits;
              ++digit) {  // those below change nothing
@@ -33,8 +33,8 @@ DeviceStatus launch_bit_random(std::uint64_t* words, std::int64_t count, std::ui
     const auto steps = static_cast<std::uint32_t>(std::clamp(density * (1 << kDigits), 1.0, (1 << kDigits) - 1.0));
     if (count > 0) {
         const auto blocks =
-            static_cast<unsigned>(std::min<std::int64_t>((count + kThreads - 1) / kThreads, kMostBlocks));
-        fill_random<<<blocks, kThreads, 0, static_cast<cudaStream_t>(stream)>>>(words, count, seed, steps);
+            static_cast<unsigned>(std::min<std::int64_t>((count + kFillThreads - 1) / kFillThreads, kMostBlocks));
+        fill_random<<<blocks, kFillThreads, 0, static_cast<cudaStream_t>(stream)>>>(words, count, seed, steps);
     }
     return cudaGetLastError();
 }

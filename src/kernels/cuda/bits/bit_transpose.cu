@@ -6,14 +6,14 @@
 namespace heptad::cuda {
 namespace {
 
-constexpr int kThreads = 256;
-constexpr int kSide = 512;
-constexpr int kWords = kSide / 32;           // 32-bit words of a row of the square
-constexpr int kPieces = kSide / 128;         // 16-byte pieces of a row
-constexpr int kColumnPitch = kSide + 18;     // of a column of words: one word in between every 32, and 2 mod 32 in all
+constexpr int kTurnThreads = 256;
+constexpr int kSquare = 512;
+constexpr int kWords = kSquare / 32;         // 32-bit words of a row of the square
+constexpr int kRowPieces = kSquare / 128;    // 16-byte pieces of a row
+constexpr int kColumnPitch = kSquare + 18;   // of a column of words: one word in between every 32, and 2 mod 32 in all
 constexpr int kBandPitch = 32 * kWords + 2;  // of 32 rows of the result
 
-struct Arguments {
+struct TransposeArguments {
     DeviceWindows source;
     uint4* target;
     std::int64_t rows, across;  // of the target, in 16-byte pieces
@@ -36,24 +36,24 @@ __device__ __forceinline__ void transpose_32x32(std::uint32_t (&x)[32]) {
     }
 }
 
-__global__ void __launch_bounds__(kThreads, 2) transpose(const __grid_constant__ Arguments args) {
+__global__ void __launch_bounds__(kTurnThreads, 2) transpose(const __grid_constant__ TransposeArguments args) {
     __shared__ std::uint32_t words[kWords * kColumnPitch];
     static_assert(kWords * kBandPitch <= kWords * kColumnPitch);
     const int thread = static_cast<int>(threadIdx.x);
-    const std::int64_t source_row = blockIdx.x / args.squares * std::int64_t{kSide};
-    const std::int64_t source_col = blockIdx.x % args.squares * std::int64_t{kSide};
-    uint4 pieces[kSide * kPieces / kThreads] = {};
+    const std::int64_t source_row = blockIdx.x / args.squares * std::int64_t{kSquare};
+    const std::int64_t source_col = blockIdx.x % args.squares * std::int64_t{kSquare};
+    uint4 pieces[kSquare * kRowPieces / kTurnThreads] = {};
     for (int window = 0; window < args.source.windows.count; ++window) {
 #pragma unroll
-        for (int i = 0; i < kSide * kPieces / kThreads; ++i) {
-            const int at = i * kThreads + thread;
-            pieces[i] = pieces[i] ^ load_window<false>(args.source, window, 0, source_row + at / kPieces,
-                                                       source_col / 64 + 2 * (at % kPieces));
+        for (int i = 0; i < kSquare * kRowPieces / kTurnThreads; ++i) {
+            const int at = i * kTurnThreads + thread;
+            pieces[i] = pieces[i] ^ load_window<false>(args.source, window, 0, source_row + at / kRowPieces,
+                                                       source_col / 64 + 2 * (at % kRowPieces));
         }
     }
 #pragma unroll
-    for (int i = 0; i < kSide * kPieces / kThreads; ++i) {
-        const int row = (i * kThreads + thread) / kPieces, word = 4 * (thread % kPieces);
+    for (int i = 0; i < kSquare * kRowPieces / kTurnThreads; ++i) {
+        const int row = (i * kTurnThreads + thread) / kRowPieces, word = 4 * (thread % kRowPieces);
         std::uint32_t* const to = words + word * kColumnPitch + row + row / 32;
         to[0] = pieces[i].x;
         to[kColumnPitch] = pieces[i].y;
@@ -75,8 +75,8 @@ __global__ void __launch_bounds__(kThreads, 2) transpose(const __grid_constant__
     }
     __syncthreads();
 #pragma unroll
-    for (int i = 0; i < kSide * kPieces / kThreads; ++i) {
-        const int at = i * kThreads + thread, row = at / kPieces, piece = at % kPieces;
+    for (int i = 0; i < kSquare * kRowPieces / kTurnThreads; ++i) {
+        const int at = i * kTurnThreads + thread, row = at / kRowPieces, piece = at % kRowPieces;
         const auto* const from =
             reinterpret_cast<const uint2*>(words + row / 32 * kBandPitch + row % 32 * kWords + 4 * piece);
         const uint2 low = from[0], high = from[1];
@@ -93,11 +93,11 @@ DeviceStatus launch_bit_transpose(const BitTransposeLaunch& launch, StreamHandle
     if (launch.rows == 0 || launch.words == 0) {
         return 0;
     }
-    const auto across = static_cast<unsigned>((launch.rows + kSide - 1) / kSide);
-    const auto down = static_cast<unsigned>((64 * launch.words + kSide - 1) / kSide);
-    const Arguments args{device_windows(launch.source), reinterpret_cast<uint4*>(launch.target), launch.rows,
-                         launch.words / 2, across};
-    transpose<<<across * down, kThreads, 0, static_cast<cudaStream_t>(stream)>>>(args);
+    const auto across = static_cast<unsigned>((launch.rows + kSquare - 1) / kSquare);
+    const auto down = static_cast<unsigned>((64 * launch.words + kSquare - 1) / kSquare);
+    const TransposeArguments args{device_windows(launch.source), reinterpret_cast<uint4*>(launch.target), launch.rows,
+                                  launch.words / 2, across};
+    transpose<<<across * down, kTurnThreads, 0, static_cast<cudaStream_t>(stream)>>>(args);
     return cudaGetLastError();
 }
 

@@ -10,10 +10,6 @@ namespace {
 
 using LeafFunction = DeviceStatus (*)(const BitLeafLaunch&, StreamHandle);
 
-void check_launch(DeviceStatus status, const char* what) {
-    check(static_cast<cudaError_t>(status), what);
-}
-
 class DeviceBitVerbs final : public BitVerbs {
 public:
     DeviceBitVerbs(void* stream, LeafFunction leaf) : stream_(stream), leaf_(leaf) {}

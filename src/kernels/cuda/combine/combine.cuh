@@ -139,8 +139,32 @@ bool is_pass(const LinearLaunch& launch) {
 }
 
 template <class T, class Out, bool Scaled, class... Passes>
-bool try_known(const LinearLaunch& launch, cudaStream_t stream, DeviceStatus& status, PassList<Passes...>) {
+bool try_passes(const LinearLaunch& launch, cudaStream_t stream, DeviceStatus& status, PassList<Passes...>) {
     return ((is_pass<Passes>(launch) && (status = launch_known<Passes, T, Out, Scaled>(launch, stream), true)) || ...);
+}
+
+/// Scaled sums in another type are all copied out of their operand, rounded ones may leave its own blocks where they
+/// are, and neither is a result; what is scaled back is nothing but that.
+template <class T, class Out, bool Scaled>
+bool try_known(const LinearLaunch& launch, cudaStream_t stream, DeviceStatus& status) {
+    constexpr bool kOneType = std::is_same_v<T, Out> && Scaled == kMayBeScaled<T>;
+    constexpr bool kRounds = std::is_same_v<Out, Tf32>;
+    constexpr bool kScalesBack = !kOneType && !kRounds && !std::is_same_v<Out, __half>;
+    const auto tries = [&](auto passes) { return try_passes<T, Out, Scaled>(launch, stream, status, passes); };
+    if constexpr (!kScalesBack) {
+        if (tries(CopyingPasses{})) {
+            return true;
+        }
+    }
+    if constexpr (kOneType || kRounds) {
+        if (tries(SumPasses{})) {
+            return true;
+        }
+    }
+    if constexpr (kOneType || kScalesBack) {
+        return tries(ResultPasses{});
+    }
+    return false;
 }
 
 template <class T, class Out, bool Scaled, int Inputs>
@@ -248,7 +272,7 @@ DeviceStatus launch_typed(const LinearLaunch& asked, StreamHandle handle) {
     LinearLaunch launch = asked;
     make_rows_contiguous(launch);
     DeviceStatus status = 0;
-    if (try_known<T, Out, Scaled>(launch, stream, status, KnownPasses{})) {
+    if (try_known<T, Out, Scaled>(launch, stream, status)) {
         return status;
     }
     const std::size_t inputs = launch.inputs.size();

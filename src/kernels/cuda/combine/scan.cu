@@ -7,7 +7,7 @@
 namespace heptad::cuda {
 namespace {
 
-constexpr int kThreads = 256;
+constexpr int kScanThreads = 256;
 /// Rows of which a thread has an element under way at once.
 constexpr int kRowsAtOnce = 4;
 
@@ -15,7 +15,7 @@ constexpr int kRowsAtOnce = 4;
 /// took longer than reading 16 MB.
 template <class Bits>
 __device__ __forceinline__ void note_maximum_of_block(Bits own, unsigned long long* target) {
-    __shared__ unsigned long long of_warps[kThreads / 32];
+    __shared__ unsigned long long of_warps[kScanThreads / 32];
     unsigned long long bits = kept_magnitude(own);
     for (int offset = 16; offset > 0; offset /= 2) {
         const unsigned long long other = __shfl_xor_sync(0xffffffffU, bits, offset);
@@ -36,15 +36,15 @@ __device__ __forceinline__ void note_maximum_of_block(Bits own, unsigned long lo
 }
 
 template <class T>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kScanThreads)
     scan_kernel(const T* data, std::int64_t rows, std::int64_t cols, std::int64_t row_stride, std::int64_t col_stride,
                 DeviceLines lines, const unsigned int* scaled, unsigned long long* max_bits) {
     MagnitudeOf<T> bits = 0;
     const bool has_powers = scaled != nullptr && *scaled != 0;
     for (std::int64_t i = static_cast<std::int64_t>(blockIdx.y) * kRowsAtOnce; i < rows;
          i += static_cast<std::int64_t>(gridDim.y) * kRowsAtOnce) {
-        for (std::int64_t j = blockIdx.x * static_cast<std::int64_t>(kThreads) + threadIdx.x; j < cols;
-             j += static_cast<std::int64_t>(gridDim.x) * kThreads) {
+        for (std::int64_t j = blockIdx.x * static_cast<std::int64_t>(kScanThreads) + threadIdx.x; j < cols;
+             j += static_cast<std::int64_t>(gridDim.x) * kScanThreads) {
             ArithmeticOf<T> here[kRowsAtOnce];
 #pragma unroll
             for (int r = 0; r < kRowsAtOnce; ++r) {
@@ -75,10 +75,10 @@ constexpr int kLineRows = 64;
 /// N neighbouring elements of a row a thread, a warp's strip of columns, kLineRows rows of it: maxima of columns stay
 /// in registers, those of rows are made by the warp.
 template <class T, int N>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kScanThreads)
     line_scan_kernel(const T* data, std::int64_t rows, std::int64_t cols, std::int64_t row_stride,
                      std::int64_t col_stride, LineMaxima lines) {
-    constexpr int kWarps = kThreads / 32;
+    constexpr int kWarps = kScanThreads / 32;
     const std::int64_t strip = static_cast<std::int64_t>(blockIdx.x) * kWarps + threadIdx.x / 32;
     const std::int64_t col = (strip * 32 + threadIdx.x % 32) * N;
     const std::int64_t first = static_cast<std::int64_t>(blockIdx.y) * kLineRows;
@@ -121,13 +121,13 @@ __global__ void __launch_bounds__(kThreads)
 
 template <class T, int N>
 DeviceStatus launch_lines(const DeviceMatrix& matrix, const LineMaxima& lines, cudaStream_t stream) {
-    constexpr std::int64_t kStrip = std::int64_t{kThreads} * N;
+    constexpr std::int64_t kStrip = std::int64_t{kScanThreads} * N;
     constexpr std::int64_t kMostBlocksDown = 65535;
     const auto across = static_cast<unsigned>((matrix.cols + kStrip - 1) / kStrip);
     for (std::int64_t first = 0; first < matrix.rows; first += kMostBlocksDown * kLineRows) {
         const std::int64_t rows = std::min(kMostBlocksDown * kLineRows, matrix.rows - first);
         const auto down = static_cast<unsigned>((rows + kLineRows - 1) / kLineRows);
-        line_scan_kernel<T, N><<<dim3(across, down), kThreads, 0, stream>>>(
+        line_scan_kernel<T, N><<<dim3(across, down), kScanThreads, 0, stream>>>(
             static_cast<const T*>(matrix.data) + first * matrix.row_stride, rows, matrix.cols, matrix.row_stride,
             matrix.col_stride, {lines.rows + first, lines.cols});
         if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess) {
@@ -166,13 +166,13 @@ DeviceStatus launch_scan(Scalar scalar, const DeviceMatrix& matrix, const Device
     const std::int64_t row_stride = by_columns ? matrix.col_stride : matrix.row_stride;
     const std::int64_t col_stride = by_columns ? matrix.row_stride : matrix.col_stride;
     const DeviceLines walked = by_columns ? DeviceLines{lines.cols, lines.rows} : lines;
-    const auto blocks_x = static_cast<unsigned>(std::min<std::int64_t>((cols + kThreads - 1) / kThreads, 16));
+    const auto blocks_x = static_cast<unsigned>(std::min<std::int64_t>((cols + kScanThreads - 1) / kScanThreads, 16));
     constexpr std::int64_t kMostBlocks = 2048;
     const auto blocks_y =
         static_cast<unsigned>(std::min<std::int64_t>((rows + kRowsAtOnce - 1) / kRowsAtOnce, kMostBlocks / blocks_x));
     return with_type(scalar, [&](auto example) -> DeviceStatus {
         using T = decltype(example);
-        scan_kernel<T><<<dim3(blocks_x, blocks_y), kThreads, 0, static_cast<cudaStream_t>(stream)>>>(
+        scan_kernel<T><<<dim3(blocks_x, blocks_y), kScanThreads, 0, static_cast<cudaStream_t>(stream)>>>(
             static_cast<const T*>(matrix.data), rows, cols, row_stride, col_stride, walked, scaled, max_bits);
         return cudaGetLastError();
     });

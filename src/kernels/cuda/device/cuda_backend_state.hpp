@@ -62,10 +62,6 @@ inline Scale::Kind scale_kind(SumScaling scaling) {
     }
 }
 
-inline void check_launch(DeviceStatus status, const char* what) {
-    check(static_cast<cudaError_t>(status), what);
-}
-
 struct CudaBackend::State {
     int device = 0;
     cudaStream_t stream = nullptr;

@@ -16,6 +16,11 @@ inline void check(cudaError_t status, const char* what) {
     }
 }
 
+/// Of a kernel that was started (DeviceStatus of cuda_kernels.hpp).
+inline void check_launch(int status, const char* what) {
+    check(static_cast<cudaError_t>(status), what);
+}
+
 inline void check(cublasStatus_t status, const char* what) {
     if (status != CUBLAS_STATUS_SUCCESS) {
         fail(status == CUBLAS_STATUS_ALLOC_FAILED ? ErrorCode::resource : ErrorCode::internal,

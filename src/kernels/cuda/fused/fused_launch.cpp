@@ -191,7 +191,7 @@ void scale_targets(Scalar scalar, std::span<const FusedProduct> products, const 
         }
     }
     for (const LinearLaunch& scale : scales) {
-        check(static_cast<cudaError_t>(launch_linear(scale, stream)), "scale the targets of fused products");
+        check_launch(launch_linear(scale, stream), "scale the targets of fused products");
     }
 }
 
@@ -220,7 +220,7 @@ bool clear_targets(Type type, std::span<const FusedProduct> products, const Guar
                                                        words * (by_rows ? c.row_stride : c.col_stride)};
         }
     }
-    check(static_cast<cudaError_t>(launch_clearing(clearing, stream)), "clear the targets of fused products");
+    check_launch(launch_clearing(clearing, stream), "clear the targets of fused products");
     return true;
 }
 

@@ -18,7 +18,7 @@
 namespace heptad::cuda {
 namespace {
 
-int current_device() {
+int chosen_device() {
     int device = 0;
     check(cudaGetDevice(&device), "tell the current device");
     return device;
@@ -74,7 +74,7 @@ double expected_time(const TileChoice& choice, std::span<const FusedProduct> pro
 
 int multiprocessors() {
     int count = 0;
-    check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, current_device()), "count multiprocessors");
+    check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, chosen_device()), "count multiprocessors");
     return count;
 }
 
@@ -85,7 +85,7 @@ int blocks_of_multiprocessor(const FusedKernel& kernel) {
         int blocks;
     };
     static constinit Guarded<std::list<Known>> all;
-    const int device = current_device();
+    const int device = chosen_device();
     const auto known = all.lock();
     for (const Known& one : *known) {
         if (one.device == device && one.function == kernel.function) {

@@ -8,7 +8,7 @@
 namespace heptad::cuda {
 namespace {
 
-constexpr int kThreads = 256, kWarps = kThreads / 32, kTogether = 8;
+constexpr int kLookThreads = 256, kLookWarps = kLookThreads / 32, kTogether = 8;
 static_assert(sizeof(ExactLine) == kNormPartBytes);
 
 struct LineArguments {
@@ -41,8 +41,8 @@ __device__ __forceinline__ ExactLine look_at(const ResidueLines& from, std::int6
 
 /// A block to a line, or to 32 lines and a part of k where lines lie side by side.
 template <class T>
-__global__ void __launch_bounds__(kThreads) look_at_lines(const __grid_constant__ LineArguments args) {
-    __shared__ ExactLine parts[kWarps][32];
+__global__ void __launch_bounds__(kLookThreads) look_at_lines(const __grid_constant__ LineArguments args) {
+    __shared__ ExactLine parts[kLookWarps][32];
     const int operand = static_cast<int>(blockIdx.z);
     const ResidueLines& from = args.operand[operand];
     const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
@@ -50,11 +50,11 @@ __global__ void __launch_bounds__(kThreads) look_at_lines(const __grid_constant_
         const std::int64_t line = static_cast<std::int64_t>(blockIdx.x) * 32 + lane;
         if (line < from.lines) {
             parts[warp][lane] = look_at<T>(from, line, from.depth * blockIdx.y / kNormParts + warp,
-                                           from.depth * (blockIdx.y + 1) / kNormParts, kWarps);
+                                           from.depth * (blockIdx.y + 1) / kNormParts, kLookWarps);
         }
         __syncthreads();
         if (warp == 0 && line < from.lines) {
-            for (int w = 1; w < kWarps; ++w) {
+            for (int w = 1; w < kLookWarps; ++w) {
                 parts[0][lane].add(parts[w][lane]);
             }
             args.parts[operand][blockIdx.y * from.lines + line] = parts[0][lane];
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(kThreads) look_at_lines(const __grid_constant_
     if (line >= from.lines) {
         return;
     }
-    ExactLine part = look_at<T>(from, line, threadIdx.x, from.depth, kThreads);
+    ExactLine part = look_at<T>(from, line, threadIdx.x, from.depth, kLookThreads);
     for (int offset = 16; offset > 0; offset /= 2) {
         ExactLine other;
         other.squares = __shfl_xor_sync(0xffffffffU, part.squares, offset);
@@ -78,17 +78,17 @@ __global__ void __launch_bounds__(kThreads) look_at_lines(const __grid_constant_
     }
     __syncthreads();
     if (threadIdx.x == 0) {
-        for (int w = 1; w < kWarps; ++w) {
+        for (int w = 1; w < kLookWarps; ++w) {
             part.add(parts[w][0]);
         }
         args.parts[operand][line] = part;
     }
 }
 
-__global__ void __launch_bounds__(kThreads) settle_lines(const __grid_constant__ LineArguments args) {
+__global__ void __launch_bounds__(kLookThreads) settle_lines(const __grid_constant__ LineArguments args) {
     const int operand = static_cast<int>(blockIdx.y);
     const ResidueLines& from = args.operand[operand];
-    const std::int64_t line = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+    const std::int64_t line = static_cast<std::int64_t>(blockIdx.x) * kLookThreads + threadIdx.x;
     double norm = 0;
     if (line < from.lines) {
         ExactLine all;
@@ -127,11 +127,12 @@ DeviceStatus launch_exact_lines(ExactElement element, const ResidueLines (&opera
     }
     const dim3 grid(static_cast<unsigned>(most_blocks), kNormParts, 2);
     if (element == ExactElement::f64) {
-        look_at_lines<double><<<grid, kThreads, 0, stream>>>(args);
+        look_at_lines<double><<<grid, kLookThreads, 0, stream>>>(args);
     } else {
-        look_at_lines<float><<<grid, kThreads, 0, stream>>>(args);
+        look_at_lines<float><<<grid, kLookThreads, 0, stream>>>(args);
     }
-    settle_lines<<<dim3(static_cast<unsigned>((most_lines + kThreads - 1) / kThreads), 2), kThreads, 0, stream>>>(args);
+    settle_lines<<<dim3(static_cast<unsigned>((most_lines + kLookThreads - 1) / kLookThreads), 2), kLookThreads, 0,
+                   stream>>>(args);
     return cudaGetLastError();
 }
 

@@ -10,7 +10,7 @@
 namespace heptad::cuda {
 namespace {
 
-constexpr int kTile = 64, kDepth = 64, kPitch = kDepth + 16, kThreads = 128;
+constexpr int kTile = 64, kDepth = 64, kPitch = kDepth + 16, kMmaThreads = 128;
 
 struct MmaArguments {
     BytePlanes a, b, c;
@@ -23,7 +23,7 @@ struct MmaArguments {
 __device__ __forceinline__ void fetch_slice(const BytePlanes& from, int plane, std::int64_t first_line,
                                             std::int64_t first, signed char (*to)[kPitch]) {
     constexpr int kOfLine = kDepth / 16;
-    for (int i = static_cast<int>(threadIdx.x); i < kTile * kOfLine; i += kThreads) {
+    for (int i = static_cast<int>(threadIdx.x); i < kTile * kOfLine; i += kMmaThreads) {
         const std::int64_t line = first_line + i / kOfLine, at = first + i % kOfLine * 16;
         const bool inside = line < from.lines && at < from.line_bytes;
         *reinterpret_cast<uint4*>(&to[i / kOfLine][i % kOfLine * 16]) =
@@ -32,7 +32,7 @@ __device__ __forceinline__ void fetch_slice(const BytePlanes& from, int plane, s
     }
 }
 
-__global__ void __launch_bounds__(kThreads) multiply_planes(const __grid_constant__ MmaArguments args) {
+__global__ void __launch_bounds__(kMmaThreads) multiply_planes(const __grid_constant__ MmaArguments args) {
     using namespace nvcuda::wmma;
     __shared__ __align__(16) signed char slice_a[kTile][kPitch], slice_b[kTile][kPitch];
     __shared__ __align__(16) int sums[kTile][kTile];
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(kThreads) multiply_planes(const __grid_constan
     }
     __syncthreads();
     const ByteModulus m = args.moduli[plane / args.products];
-    for (int i = static_cast<int>(threadIdx.x); i < kTile * kTile; i += kThreads) {
+    for (int i = static_cast<int>(threadIdx.x); i < kTile * kTile; i += kMmaThreads) {
         const std::int64_t own_row = row + i / kTile, own_col = col + i % kTile;
         if (own_row < args.c.lines && own_col < args.c.line_bytes) {
             const std::uint32_t x = static_cast<std::uint32_t>(sums[i / kTile][i % kTile]) + m.bias;
@@ -86,7 +86,7 @@ DeviceStatus launch_residue_multiply_mma(const ResidueMultiply& launch, StreamHa
     const auto tiles = [](std::int64_t lines) { return static_cast<unsigned>((lines + kTile - 1) / kTile); };
     const dim3 grid(tiles(launch.a.lines), tiles(launch.c.line_bytes),
                     static_cast<unsigned>(launch.choice.most * products));
-    multiply_planes<<<grid, kThreads, 0, static_cast<cudaStream_t>(stream)>>>(args);
+    multiply_planes<<<grid, kMmaThreads, 0, static_cast<cudaStream_t>(stream)>>>(args);
     return cudaGetLastError();
 }
 

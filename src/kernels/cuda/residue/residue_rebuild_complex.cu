@@ -9,7 +9,7 @@
 namespace heptad::cuda {
 namespace {
 
-constexpr int kThreads = 128;
+constexpr int kComplexThreads = 128;
 
 struct RebuildComplexArguments {
     ResidueRebuild launch;
@@ -85,29 +85,32 @@ __device__ __forceinline__ void rebuild_with(int taken, const RebuildComplexArgu
 }
 
 template <class Part>
-__global__ void __launch_bounds__(kThreads) rebuild_complex(const __grid_constant__ RebuildComplexArguments args) {
+__global__ void __launch_bounds__(kComplexThreads)
+    rebuild_complex(const __grid_constant__ RebuildComplexArguments args) {
     const int taken = moduli_taken(args.launch.choice);
     const std::int64_t row = blockIdx.x / args.blocks_across;
-    const std::int64_t col = ((blockIdx.x % args.blocks_across) * kThreads + threadIdx.x) * kEach;
+    const std::int64_t col = ((blockIdx.x % args.blocks_across) * kComplexThreads + threadIdx.x) * kEach;
     if (taken != 0 && col < args.launch.c.cols) {
         rebuild_with<Part>(taken, args, row, col);
     }
 }
 
 template <class Part>
-DeviceStatus start(const ResidueRebuild& launch, cudaStream_t stream) {
-    RebuildComplexArguments args{launch, (launch.c.cols + kThreads * kEach - 1) / (kThreads * kEach), {}, {}};
+DeviceStatus start_complex(const ResidueRebuild& launch, cudaStream_t stream) {
+    RebuildComplexArguments args{
+        launch, (launch.c.cols + kComplexThreads * kEach - 1) / (kComplexThreads * kEach), {}, {}};
     std::copy_n(kModuli.begin(), kMostDeviceModuli, args.moduli);
     fill_remainder_tables<Part>(args.tables);
-    rebuild_complex<Part><<<static_cast<unsigned>(launch.c.rows * args.blocks_across), kThreads, 0, stream>>>(args);
+    rebuild_complex<Part>
+        <<<static_cast<unsigned>(launch.c.rows * args.blocks_across), kComplexThreads, 0, stream>>>(args);
     return cudaGetLastError();
 }
 
 }  // namespace
 
 DeviceStatus launch_residue_rebuild_complex(const ResidueRebuild& launch, StreamHandle stream) {
-    return launch.scalar == Scalar::f64 ? start<double>(launch, static_cast<cudaStream_t>(stream))
-                                        : start<float>(launch, static_cast<cudaStream_t>(stream));
+    return launch.scalar == Scalar::f64 ? start_complex<double>(launch, static_cast<cudaStream_t>(stream))
+                                        : start_complex<float>(launch, static_cast<cudaStream_t>(stream));
 }
 
 }  // namespace heptad::cuda

@@ -6,7 +6,7 @@
 namespace heptad::cuda {
 namespace {
 
-constexpr int kThreads = 64;  // each keeps up to a kilobyte of residues
+constexpr int kLevelThreads = 64;  // each keeps up to a kilobyte of residues
 
 struct RebuildLevelsArguments {
     ResidueRebuild launch;
@@ -33,7 +33,7 @@ __device__ __forceinline__ void put_blocks_together(int taken, const RebuildLeve
             std::uint32_t words[Count];
 #pragma unroll
             for (int t = 0; t < Count; ++t) {
-                words[t] = residues[(t * kBlocks<Levels> + block) * kThreads];
+                words[t] = residues[(t * kBlocks<Levels> + block) * kLevelThreads];
             }
             put_together<T, Count>(launch, args.tables[Count - kFewestModuli<T>], words, own_row, own_col);
         }
@@ -41,33 +41,35 @@ __device__ __forceinline__ void put_blocks_together(int taken, const RebuildLeve
 }
 
 template <class T, int Levels>
-__global__ void __launch_bounds__(kThreads) rebuild_levels(const __grid_constant__ RebuildLevelsArguments args) {
+__global__ void __launch_bounds__(kLevelThreads) rebuild_levels(const __grid_constant__ RebuildLevelsArguments args) {
     extern __shared__ std::uint32_t shared[];
     const BytePlanes& from = args.launch.residues;
     const int taken = moduli_taken(args.launch.choice);
     const std::int64_t row = blockIdx.x / args.blocks_across;
-    const std::int64_t col = ((blockIdx.x % args.blocks_across) * kThreads + threadIdx.x) * kEach;
+    const std::int64_t col = ((blockIdx.x % args.blocks_across) * kLevelThreads + threadIdx.x) * kEach;
     if (taken == 0 || col >= from.line_bytes) {
         return;
     }
     std::uint32_t* const own = shared + threadIdx.x;
-    bytes_of_blocks<Levels, kThreads>(from, taken, args.constants, row, col, own);
+    bytes_of_blocks<Levels, kLevelThreads>(from, taken, args.constants, row, col, own);
     put_blocks_together<T, Levels>(taken, args, own, row, col);
 }
 
 template <class T, int Levels>
-DeviceStatus start(const ResidueRebuild& launch, cudaStream_t stream) {
-    const int shared = launch.choice.most * kBlocks<Levels> * kThreads * static_cast<int>(sizeof(std::uint32_t));
+DeviceStatus start_levels(const ResidueRebuild& launch, cudaStream_t stream) {
+    const int shared = launch.choice.most * kBlocks<Levels> * kLevelThreads * static_cast<int>(sizeof(std::uint32_t));
     const cudaError_t status =
         cudaFuncSetAttribute(rebuild_levels<T, Levels>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
     if (status != cudaSuccess) {
         return status;
     }
-    RebuildLevelsArguments args{
-        launch, (launch.residues.line_bytes + kThreads * kEach - 1) / (kThreads * kEach), modulus_constants(), {}};
+    RebuildLevelsArguments args{launch,
+                                (launch.residues.line_bytes + kLevelThreads * kEach - 1) / (kLevelThreads * kEach),
+                                modulus_constants(),
+                                {}};
     fill_remainder_tables<T>(args.tables);
     rebuild_levels<T, Levels>
-        <<<static_cast<unsigned>(launch.residues.lines * args.blocks_across), kThreads, shared, stream>>>(args);
+        <<<static_cast<unsigned>(launch.residues.lines * args.blocks_across), kLevelThreads, shared, stream>>>(args);
     return cudaGetLastError();
 }
 
@@ -77,9 +79,9 @@ DeviceStatus launch_residue_rebuild_levels(const ResidueRebuild& launch, StreamH
     auto* const stream = static_cast<cudaStream_t>(handle);
     const bool two = launch.residues.levels == 2;
     if (launch.scalar == Scalar::f64) {
-        return two ? start<double, 2>(launch, stream) : start<double, 1>(launch, stream);
+        return two ? start_levels<double, 2>(launch, stream) : start_levels<double, 1>(launch, stream);
     }
-    return two ? start<float, 2>(launch, stream) : start<float, 1>(launch, stream);
+    return two ? start_levels<float, 2>(launch, stream) : start_levels<float, 1>(launch, stream);
 }
 
 }  // namespace heptad::cuda

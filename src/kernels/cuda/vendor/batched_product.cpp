@@ -13,7 +13,7 @@
 namespace heptad::cuda {
 namespace {
 
-constinit KeptHandles<cublasLtHandle_t> kept_handles;
+constinit KeptHandles<cublasLtHandle_t> kept_light_handles;
 
 }  // namespace
 
@@ -55,7 +55,7 @@ struct BatchedProducts::Descriptors {
 };
 
 BatchedProducts::BatchedProducts() : device_(current_device()) {
-    handle_ = kept_handles.take(device_);
+    handle_ = kept_light_handles.take(device_);
     if (handle_ == nullptr && cublaslt_library().found &&
         cublaslt_library().create(&handle_) != CUBLAS_STATUS_SUCCESS) {
         handle_ = nullptr;
@@ -64,7 +64,7 @@ BatchedProducts::BatchedProducts() : device_(current_device()) {
 
 BatchedProducts::~BatchedProducts() {
     if (handle_ != nullptr) {
-        kept_handles.keep(device_, handle_);
+        kept_light_handles.keep(device_, handle_);
     }
 }
 

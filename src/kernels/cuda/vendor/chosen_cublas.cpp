@@ -5,16 +5,16 @@
 namespace heptad::cuda {
 namespace {
 
-constinit Guarded<std::string> chosen;
+constinit Guarded<std::string> chosen_path;
 
 }  // namespace
 
 void use_cublas(const std::string& path) {
-    *chosen.lock() = path;
+    *chosen_path.lock() = path;
 }
 
 std::string chosen_cublas() {
-    return *chosen.lock();
+    return *chosen_path.lock();
 }
 
 }  // namespace heptad::cuda

@@ -10,7 +10,7 @@
 namespace heptad::cuda {
 namespace {
 
-CublasLtLibrary open_library() {
+CublasLtLibrary open_light_library() {
     CublasLtLibrary library;
     std::string path = cublas_library().path;
     const std::size_t name = path.rfind("libcublas.so");
@@ -48,7 +48,7 @@ CublasLtLibrary open_library() {
 
 const CublasLtLibrary& cublaslt_library() {
     static constinit Once<CublasLtLibrary> library;
-    return library.get(open_library);
+    return library.get(open_light_library);
 }
 
 }  // namespace heptad::cuda
