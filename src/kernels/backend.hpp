@@ -188,8 +188,8 @@ public:
         double least_evenness = 0;  // with `usual` moduli; 0: any
         double least_with_most() const;
     };
-    /// Looks at the rows of A and the columns of B, and how even they are if that counts: at a sample, or at all numbers
-    /// where nothing may be scaled. `notes` has residue_notes_bytes() (base/device_layout.hpp).
+    /// Looks at the rows of A and the columns of B, and how even they are if that counts: at a sample, or at all
+    /// numbers where nothing may be scaled. `notes` has residue_notes_bytes() (base/device_layout.hpp).
     virtual void measure(const ConstView& a, const ConstView& b, const Choice& choice, void* notes) = 0;
     /// In place of that, for products that are rounded once and for i64: integers without rounding. log2 of the norms
     /// of the largest row of A and column of B, rounded up; 0 where all are zero. Waits for them, but not while the
