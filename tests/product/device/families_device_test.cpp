@@ -234,7 +234,8 @@ TEST_P(families_on_device, every_word_keeps_its_promise) {
                 const double of_forced =
                     way.levels < 0 ? 0
                     : is_short     ? 20 * classical
-                                   : kTypicalInRoundoffs * growth_of_alike_blocks(way.algorithm) * unit_roundoff(type);
+                               : std::max(12 * classical, kTypicalInRoundoffs * growth_of_alike_blocks(way.algorithm) *
+                                                              unit_roundoff(type));
                 EXPECT_LE(with_digits.over_entries, std::max(10 * classical, of_forced)) << what;
                 const ErrorPromise of_balanced = promise_of(size, type, balanced),
                                    of_fast = promise_of(size, type, fast);
