@@ -12,6 +12,7 @@
 #include <random>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/device_layout.hpp"
@@ -144,8 +145,9 @@ int main(int argc, char** argv) {
     std::vector<std::int64_t> sizes;
     for (int i = 1; i < argc; ++i) {
         const Type all[] = {Type::bf16, Type::f16, Type::tf32, Type::f32, Type::f64};
-        const auto* const named =
-            std::find_if(std::begin(all), std::end(all), [&](Type type) { return heptad::type_name(type) == argv[i]; });
+        const auto* const named = std::find_if(std::begin(all), std::end(all), [&](Type type) {
+            return std::string_view(heptad::type_name(type)) == argv[i];
+        });
         if (named != std::end(all)) {
             types.push_back(*named);
         } else {

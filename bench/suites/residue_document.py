@@ -5,7 +5,8 @@ import re
 import speed_picture
 
 BEGIN, END = "<!-- residues:begin -->", "<!-- residues:end -->"
-NAMES = ("h200-residues", "studies/h200-residues-fast", "studies/h200-exact", "studies/h200-complex", "studies/h200-i64")
+NAMES = ("h200-residues", "studies/h200-strict", "studies/h200-residues-fast", "studies/h200-exact", "studies/h200-complex",
+         "studies/h200-i64")
 COMPLEX = {"c64": "f32", "c128": "f64"}  # drawn like their parts
 SHAPE = re.compile(r"arithmetic=residues:(\d+)")
 
