@@ -96,7 +96,9 @@ TEST_F(Outlook, json_of_plans_has_the_same) {
     EXPECT_GT(plan["typical_error"].get<double>(), 1e-8);
     EXPECT_LT(plan["typical_error"].get<double>(), 1e-5);
     EXPECT_EQ(plan["guaranteed_bound"]["norm"], "|a_i||b_j|");
-    EXPECT_DOUBLE_EQ(plan["guaranteed_bound"]["value"].get<double>(), 64 * plan["error_bound"].get<double>());
+    // By norms of lines it grows as k, that by largest values as its square; the classical one is a part of it.
+    EXPECT_LT(plan["guaranteed_bound"]["value"].get<double>(), plan["error_bound"].get<double>());
+    EXPECT_GT(plan["guaranteed_bound"]["value"].get<double>(), 512 * std::ldexp(1.0, -24));
     EXPECT_DOUBLE_EQ(plan["guaranteed_bound"]["c"].get<double>(),
                      std::ldexp(plan["guaranteed_bound"]["value"].get<double>(), 24));
     EXPECT_GT(plan["predicted_speedup"].get<double>(), 0);

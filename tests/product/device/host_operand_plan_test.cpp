@@ -38,7 +38,7 @@ TEST(HostOperandPlan, large_ones_follow_levels_and_tell_what_they_need) {
     EXPECT_LE(plan.workspace_bytes, options.workspace_limit_bytes);
     EXPECT_GT(plan.workspace_bytes, sum_buffers(made.schedule, 8, 8).bytes());
     EXPECT_GE(plan.error_bound, plan_device_product(32768, 32768, 32768, Type::f64, options, {}).error_bound);
-    EXPECT_GT(plan.predicted_s, whole.predicted_s);
+    EXPECT_GT(plan.predicted_s, 7.0 / 8 * whole.predicted_s);  // a level more is all that it can save
     EXPECT_LT(plan.predicted_s, 1.1 * whole.predicted_s);
     EXPECT_NE(to_string(plan).find("plan 65536x65536x65536 f64 transfers={algorithm=winograd;"), std::string::npos);
 }
