@@ -310,12 +310,6 @@ RunReport multiply_on_device(const Product& product, const ProductPlan& plan, in
     return enqueue(product, plan, device, context);
 }
 
-RunReport enqueue_on_device(const Product& product, const ProductPlan& plan, int device,
-                            const ProductContext& context) {
-    const cuda::CaptureScope capturable;
-    return enqueue(product, plan, device, context);
-}
-
 int device_of_operands(const ConstView& a, const ConstView& b, const ConstView& c, int otherwise) {
     const cuda::CaptureScope capturable;
     for (const ConstView* view : {&a, &b, &c}) {

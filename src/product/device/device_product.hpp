@@ -19,9 +19,6 @@ ProductPlan plan_device_product(std::int64_t m, std::int64_t k, std::int64_t n, 
 RunReport multiply_on_device(const Product& product, const Options& options, const ProductContext& context);
 RunReport multiply_on_device(const Product& product, const ProductPlan& plan, int device,
                              const ProductContext& context);
-/// The same without a look at anything. Preconditions: the product is valid, the plan is its plan, and the matrices lie
-/// on that device. Of memory that a graph under capture will have, CUDA does not say where it lies.
-RunReport enqueue_on_device(const Product& product, const ProductPlan& plan, int device, const ProductContext& context);
 inline RunReport multiply_on_device(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                                     const Options& options, const ProductContext& context) {
     return multiply_on_device(Product{alpha, a, b, beta, c}, options, context);

@@ -99,10 +99,7 @@ struct CudaBackend::State {
         int pieces = 0;
     } residues;
 
-    bool is_captured() const {
-        cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-        return cudaStreamIsCapturing(stream, &capture) == cudaSuccess && capture == cudaStreamCaptureStatusActive;
-    }
+    bool is_captured() const { return cuda::is_captured(stream); }
     std::int64_t guard_size_bytes() const { return guard_bytes(guarded_size.m, guarded_size.k, guarded_size.n); }
     std::byte* guard_data() const {
         return guard_memory.data() != nullptr ? static_cast<std::byte*>(guard_memory.data()) : reserved;

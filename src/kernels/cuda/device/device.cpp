@@ -168,6 +168,12 @@ DeviceScope::~DeviceScope() {
     }
 }
 
+bool is_captured(void* stream) {
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    return cudaStreamIsCapturing(static_cast<cudaStream_t>(stream), &capture) == cudaSuccess &&
+           capture == cudaStreamCaptureStatusActive;
+}
+
 CaptureScope::CaptureScope() {
     auto mode = cudaStreamCaptureModeRelaxed;
     if (cudaThreadExchangeStreamCaptureMode(&mode) != cudaSuccess) {

@@ -72,6 +72,9 @@ private:
     int before_ = 0;
 };
 
+/// Is the stream being captured into a graph?
+bool is_captured(void* stream);
+
 enum class PointerKind : std::uint8_t { host, device };
 struct PointerPlace {
     PointerKind kind = PointerKind::host;

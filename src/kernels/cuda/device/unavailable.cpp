@@ -57,6 +57,9 @@ int current_device() {
 }
 DeviceScope::DeviceScope(int) {}
 DeviceScope::~DeviceScope() = default;
+bool is_captured(void*) {
+    return false;
+}
 CaptureScope::CaptureScope() = default;
 CaptureScope::~CaptureScope() = default;
 PointerPlace place_of(const void*) {
