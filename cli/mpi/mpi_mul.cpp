@@ -165,7 +165,7 @@ AllRanks gather_numbers(Communicator& ranks, const RankReport& own) {
 
 std::string text_of(const MpiMulArguments& mul, const ClusterOutcome& outcome, const AllRanks& all) {
     const ProductPlan& plan = outcome.plan;
-    const double operations = operation_count({plan.m, plan.k, plan.n});
+    const double operations = operation_count({plan.m, plan.k, plan.n}, plan.type);
     const std::string what = mul.job.keep_parts ? fmt::format("{} in parts", mul.job.output) : mul.job.output;
     const bool passed = outcome.verified && outcome.verified->passed();
     return fmt::format(

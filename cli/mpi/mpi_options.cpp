@@ -48,9 +48,10 @@ ClusterJob cluster_job(const Request& request, const ClusterWords& words) {
     job.node.options = request.options;
     job.node.options.algorithm = node_algorithm(request.options.algorithm);
     job.node.threads = request.threads;
-    require_factors_of(Type::f32, request);  // complex products are not made among ranks
-    job.node.alpha = request.alpha.real();
-    job.node.beta = request.beta.real();
+    job.node.conjugate_a = request.conjugate_a;
+    job.node.conjugate_b = request.conjugate_b;
+    job.node.alpha = request.alpha;
+    job.node.beta = request.beta;
     job.c0 = request.beta != 0.0 ? request.add : "";
     job.memory_bytes = request.memory_bytes;
     job.request = cluster_request(words, request.options.algorithm);

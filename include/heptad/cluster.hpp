@@ -1,7 +1,8 @@
 // Products of matrices that are spread over the ranks of a cluster in blocks, as ScaLAPACK has them. In
-// libheptad_scalapack.so, which also has pdgemm_ and psgemm_.
+// libheptad_scalapack.so, which also has psgemm_, pdgemm_, pcgemm_ and pzgemm_.
 #pragma once
 
+#include <complex>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -30,11 +31,12 @@ struct BlockCyclicMatrix {
     std::int64_t first_row_block = 0, first_col_block = 0;  ///< rows and columns of the first blocks; 0: as all others
 };
 
-/// The part of such a matrix that begins at (row, col), counted from 0, transposed or not.
+/// The part of such a matrix that begins at (row, col), counted from 0, transposed or not, conjugated or not.
 struct BlockCyclicPart {
     BlockCyclicMatrix matrix;
     std::int64_t row = 0, col = 0;
     bool transpose = false;
+    bool conjugate = false;  ///< of complex types
 };
 
 /// Sends so many bytes to one rank while receiving so many from another one; -1 for none.
@@ -42,12 +44,13 @@ using RankExchange = std::function<void(int to, const void* sent, std::int64_t s
                                         std::int64_t received_bytes)>;
 
 /// C = alpha * A * B + beta * C on all processes of the grid, which call it alike. A is size.m x size.k, B size.k x
-/// size.n and C size.m x size.n, transposes applied; C is not transposed. One element type: f64, f32, i32, i64. beta =
-/// 0: C is not read. Each process takes over a block of the product, gets what it needs of A and B from whoever holds
-/// it, multiplies by the options with that many threads (0: all cores) and sends the holders of C what it computed.
+/// size.n and C size.m x size.n, transposes applied; C is neither transposed nor conjugated. One element type: f64, f32,
+/// c128, c64, i32, i64; complex factors are for c64 and c128. beta = 0: C is not read. Each process takes over a block
+/// of the product, gets what it needs of A and B from whoever holds it, multiplies by the options with that many threads
+/// (0: all cores) and sends the holders of C what it computed.
 /// Throws Error(usage) or Error(input), on every process alike, for parts that are not inside their matrices.
-HEPTAD_API void multiply_block_cyclic(const ProblemSize& size, double alpha, const BlockCyclicPart& a,
-                                      const BlockCyclicPart& b, double beta, const BlockCyclicPart& c,
+HEPTAD_API void multiply_block_cyclic(const ProblemSize& size, std::complex<double> alpha, const BlockCyclicPart& a,
+                                      const BlockCyclicPart& b, std::complex<double> beta, const BlockCyclicPart& c,
                                       const ProcessGrid& grid, const RankExchange& exchange,
                                       const Options& options = {}, int threads = 0);
 

@@ -256,19 +256,14 @@ void multiply(std::complex<double> alpha, const ConstAnyView& a, const ConstAnyV
               const AnyView& c, const Options& given, const Context& context) try {
     const Options options = with_device(given, context);
     const ProductContext inner = product_context(context);
-    if (is_device_list(options.device)) {
-        refuse_complex(c.type, "over several devices");
-    }
-    if (!is_complex(c.type)) {
-        fail(ErrorCode::usage, "complex factors are for matrices of c64 and c128, not of {}", type_name(c.type));
-    }
     const std::string device = device_of_matrices(options.device, a, b, c).value_or(options.device);
-    if (!is_device_product(device)) {
+    if (is_device_list(device)) {
+        multiply_over_devices(alpha, a, b, beta, c, options, inner);
+    } else if (is_device_product(device)) {
+        multiply_on_device(alpha, a, b, beta, c, on_device(options, device), inner);
+    } else {
         multiply_in_memory(alpha, a, b, beta, c, options, inner);
-        return;
     }
-    multiply_on_device({alpha.real(), a, b, beta.real(), c, {alpha.imag(), beta.imag()}}, on_device(options, device),
-                       inner);
 } catch (...) {
     rethrow_as_error();
 }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <complex>
+#include <vector>
 
 #include "base/types.hpp"
 #include "base/view.hpp"
@@ -49,12 +50,26 @@ inline ConstView part_of(const ConstView& v, bool imaginary) {
     return part_of(View(const_cast<void*>(v.data), v.type, v.rows, v.cols, v.row_stride, v.col_stride), imaginary);
 }
 
+/// Both; real matrices are their only part.
+template <class AnyOrConst>
+std::vector<AnyOrConst> parts_of(const AnyOrConst& v) {
+    return is_complex(v.type) ? std::vector{part_of(v, false), part_of(v, true)} : std::vector{v};
+}
+
 /// The rows as they lie in memory; elements of a row lie side by side.
 inline View rows_as_reals(const View& v) {
     return {v.data, part_type(v.type), v.rows, 2 * v.cols, 2 * v.row_stride, 1};
 }
 inline ConstView rows_as_reals(const ConstView& v) {
     return {v.data, part_type(v.type), v.rows, 2 * v.cols, 2 * v.row_stride, 1};
+}
+
+/// The same of columns that lie side by side, where rows do not. Real matrices stay what they are.
+inline View lines_as_reals(const View& v, bool by_rows) {
+    return !is_complex(v.type) ? v : by_rows ? rows_as_reals(v) : transposed(rows_as_reals(transposed(v)));
+}
+inline ConstView lines_as_reals(const ConstView& v, bool by_rows) {
+    return lines_as_reals(View(const_cast<void*>(v.data), v.type, v.rows, v.cols, v.row_stride, v.col_stride), by_rows);
 }
 
 /// Dense, by rows, as stored: conjugates are not taken. Each element times the factor.

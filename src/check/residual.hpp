@@ -38,6 +38,7 @@ decltype(auto) with_sum_type(Type type, Action&& action) {
         case Type::gf2:
             return action.template operator()<std::uint64_t>();
         case Type::f64:
+        case Type::c128:
             return action.template operator()<DoubleDouble>();
         default:
             return action.template operator()<double>();

@@ -2,6 +2,7 @@
 // the product. GPUs and CPU cores implement it; tests put delays and failures in between.
 #pragma once
 
+#include <complex>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -38,7 +39,8 @@ public:
     virtual void upload(OperandPlace& to, const void* from) = 0;
     /// Q = alpha * T * S + beta * Q, where beta is 0 or 1 (packed bits: alpha is 1, and 1 adds). Returns when it is
     /// done. Calls of the lanes of one device never overlap.
-    virtual void solve(const OperandPlace& left, const OperandPlace& right, double alpha, double beta) = 0;
+    virtual void solve(const OperandPlace& left, const OperandPlace& right, std::complex<double> alpha,
+                       double beta) = 0;
     /// Returns when Q has arrived.
     virtual void download(void* to) = 0;
     /// The same from where T or S lies among other blocks, and to where Q belongs; layouts by rows only.

@@ -29,9 +29,9 @@ public:
 struct LayerRun {
     const HostLayer* layer = nullptr;
     SubProduct product;
-    double alpha = 1;       // of the products on the devices
-    bool in_order = false;  // updates of a block of C in the order of the sub-instances
-    int pipelines = 1;      // per device
+    std::complex<double> alpha = 1;  // of the products on the devices
+    bool in_order = false;           // updates of a block of C in the order of the sub-instances
+    int pipelines = 1;               // per device
 };
 
 /// Takes memory for all pipelines on the devices and the host first: where that fails, C is untouched.

@@ -3,6 +3,7 @@
 // uploads, one multiplies, one downloads; each call returns when its work is done.
 #pragma once
 
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -17,6 +18,7 @@ namespace heptad {
 struct StepBuffers {
     std::int64_t slots = 0, rows = 0, cols = 0;
     bool by_columns = false;
+    bool conjugate = false;  ///< what they hold is multiplied as its conjugate
 };
 
 struct StepDeviceSizes {
@@ -51,8 +53,8 @@ public:
     virtual void upload_right(std::int64_t slot, const ConstView& from) = 0;
     virtual void upload_result(const TilePlace& place, const ConstView& from) = 0;
     /// result = alpha * left * right + beta * result
-    virtual void multiply(double alpha, const StripPlace& left, std::int64_t right_slot, double beta,
-                          const TilePlace& result, const ProductPlan& plan) = 0;
+    virtual void multiply(std::complex<double> alpha, const StripPlace& left, std::int64_t right_slot,
+                          std::complex<double> beta, const TilePlace& result, const ProductPlan& plan) = 0;
     virtual void download(const TilePlace& place, const View& to) = 0;
 };
 

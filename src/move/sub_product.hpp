@@ -6,6 +6,7 @@
 
 #include <heptad/bits.hpp>
 
+#include "base/complex_as_real.hpp"
 #include "base/size.hpp"
 #include "base/view.hpp"
 #include "plan/model/plan.hpp"
@@ -18,6 +19,7 @@ struct BlockLayout {
     bool packed = false;  // bits in words
     bool by_rows = true;  // otherwise columns lie side by side; never so for packed bits
     std::int64_t rows = 0, cols = 0;
+    bool conjugate = false;  // of complex operands
 
     std::int64_t lines() const { return by_rows ? rows : cols; }
     std::int64_t line_bytes() const {
@@ -32,6 +34,7 @@ struct BlockLayout {
         const std::int64_t stride = line_bytes() / static_cast<std::int64_t>(element_bytes(type));
         return by_rows ? View(data, type, rows, cols, stride, 1) : View(data, type, rows, cols, 1, stride);
     }
+    ConstView operand(void* data) const { return conjugated(view(data), conjugate); }
     BitView bits(void* data) const { return {static_cast<std::uint64_t*>(data), rows, cols, line_bytes() / 8, 0}; }
 };
 

@@ -343,14 +343,21 @@ TEST(api_complex, factors_and_conjugate_transposes_are_taken) {
               HEPTAD_USAGE);
 }
 
-TEST(api_complex, other_places_are_refused_with_a_sentence) {
-    const std::vector<std::complex<float>> a(16);
-    std::vector<std::complex<float>> c(16);
-    const auto view = MatrixView<const std::complex<float>>::row_major(a.data(), 4, 4);
+TEST(api_complex, several_devices_take_complex_factors_and_conjugates) {
+    using Complex = std::complex<float>;
+    const std::vector<Complex> a{{1, 2}, {3, -1}, {0, 1}, {2, 0}};
+    std::vector<Complex> c{{1, 0}, {0, 1}, {-1, 0}, {2, 2}}, one = c;
+    const auto view = MatrixView<const Complex>::row_major(a.data(), 2, 2);
     Options options;
+    options.accuracy = Accuracy::strict;
+    const std::complex<double> alpha(1, -2), beta(0, 1);
+    multiply(alpha, conjugated(view.transposed()), view, beta, MatrixView<Complex>::row_major(one.data(), 2, 2),
+             options);
+    EXPECT_EQ(one[0], Complex(1, -2) * (std::conj(a[0]) * a[0] + std::conj(a[2]) * a[2]) + Complex(0, 1) * c[0]);
     options.device = "cpu:2";
-    EXPECT_THROW(multiply(view, view, MatrixView<std::complex<float>>::row_major(c.data(), 4, 4), options), Error);
-    EXPECT_THROW(plan_over_devices({4, 4, 4}, Type::c64, options), Error);
+    multiply(alpha, conjugated(view.transposed()), view, beta, MatrixView<Complex>::row_major(c.data(), 2, 2), options);
+    EXPECT_EQ(c, one);
+    EXPECT_EQ(plan_over_devices({4, 4, 4}, Type::c64, options).type(), Type::c64);
 }
 
 TEST(api_complex, batches_are_multiplied_one_by_one) {

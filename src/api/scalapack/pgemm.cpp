@@ -1,4 +1,4 @@
-// pdgemm_ and psgemm_ as ScaLAPACK (PBLAS) defines them:
+// psgemm_, pdgemm_, pcgemm_ and pzgemm_ as ScaLAPACK (PBLAS) defines them:
 //
 //   sub(C) = alpha * op(sub(A)) * op(sub(B)) + beta * sub(C),   sub(X) = X(ix : ..., jx : ...), counted from 1
 //
@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <complex>
 #include <cstdio>
 #include <exception>
 #include <limits>
@@ -57,7 +58,7 @@ struct Operand {
     void* data = nullptr;
     int row = 1, col = 1;
     Descriptor descriptor;
-    bool transpose = false;
+    bool transpose = false, conjugate = false;
 };
 
 /// How many rows of a matrix the processes of one row hold.
@@ -88,7 +89,8 @@ BlockCyclicPart part_of(const Operand& x, Type type) {
              d.first_row_block, d.first_col_block},
             x.row - 1,
             x.col - 1,
-            x.transpose};
+            x.transpose,
+            x.conjugate};
 }
 
 /// The rank in MPI_COMM_WORLD of every process of the grid. BLACS numbers them in an order of its own, so they tell.
@@ -102,11 +104,12 @@ std::vector<int> world_ranks(int own_context, const ProcessGrid& grid) {
     return ranks;
 }
 
-enum class Transpose { no, yes, unknown };
-
-Transpose transpose_of(char word) {
-    const int upper = std::toupper(static_cast<unsigned char>(word));
-    return upper == 'N' ? Transpose::no : upper == 'T' || upper == 'C' ? Transpose::yes : Transpose::unknown;
+/// N, T or C; other letters are wrong.
+char operation_of(const char* word) {
+    return static_cast<char>(std::toupper(static_cast<unsigned char>(*word)));
+}
+bool is_operation(char operation) {
+    return operation == 'N' || operation == 'T' || operation == 'C';
 }
 
 /// Below this in any size, ScaLAPACK's own routine is the faster one: products are not larger than what it costs to
@@ -121,21 +124,21 @@ std::int64_t smallest_size() {
 
 /// One call, as the grid of processes sees it.
 struct Call {
-    Transpose transpose_a = Transpose::no, transpose_b = Transpose::no;
+    char operation_a = 'N', operation_b = 'N';
     int m = 0, n = 0, k = 0;
-    double alpha = 0;
+    std::complex<double> alpha = 0;
     Operand a, b;
-    double beta = 0;
+    std::complex<double> beta = 0;
     Operand c;
     ProcessGrid grid;
 
     int context() const { return c.descriptor.context; }
     bool is_sound() const {
-        return grid.my_row >= 0 && transpose_a != Transpose::unknown && transpose_b != Transpose::unknown &&
+        return grid.my_row >= 0 && is_operation(operation_a) && is_operation(operation_b) &&
                std::min({m, n, k}) >= 0 && heptad::is_sound(a, m, k, grid, context()) &&
                heptad::is_sound(b, k, n, grid, context()) && heptad::is_sound(c, m, n, grid, context());
     }
-    bool is_small() const { return std::min({m, n, k}) < smallest_size() || alpha == 0; }
+    bool is_small() const { return std::min({m, n, k}) < smallest_size() || alpha == 0.0; }
 };
 
 void multiply(const char* routine, Type type, Call& call) {
@@ -144,7 +147,7 @@ void multiply(const char* routine, Type type, Call& call) {
     }
     try {
         call.grid.ranks = world_ranks(call.context(), call.grid);
-        const int inner = call.alpha == 0 ? 0 : call.k;  // then A and B are not read
+        const int inner = call.alpha == 0.0 ? 0 : call.k;  // then A and B are not read
         multiply_block_cyclic({call.m, inner, call.n}, call.alpha, part_of(call.a, type), part_of(call.b, type),
                               call.beta, part_of(call.c, type), call.grid, mpi_exchange());
     } catch (const std::exception& error) {
@@ -171,14 +174,15 @@ void pgemm(const char* routine, const char* symbol, const char* transpose_a, con
     static constinit Once<Gemm<Element>*> found;
     Gemm<Element>* const real =
         found.get([symbol] { return reinterpret_cast<Gemm<Element>*>(dlsym(RTLD_NEXT, symbol)); });
-    Call call{transpose_of(*transpose_a),
-              transpose_of(*transpose_b),
+    const char operation_a = operation_of(transpose_a), operation_b = operation_of(transpose_b);
+    Call call{operation_a,
+              operation_b,
               *m,
               *n,
               *k,
               *alpha,
-              {a, *ia, *ja, read_descriptor(desc_a), transpose_of(*transpose_a) == Transpose::yes},
-              {b, *ib, *jb, read_descriptor(desc_b), transpose_of(*transpose_b) == Transpose::yes},
+              {a, *ia, *ja, read_descriptor(desc_a), operation_a != 'N', operation_a == 'C'},
+              {b, *ib, *jb, read_descriptor(desc_b), operation_b != 'N', operation_b == 'C'},
               *beta,
               {c, *ic, *jc, read_descriptor(desc_c)},
               {}};
@@ -203,19 +207,17 @@ void pgemm(const char* routine, const char* symbol, const char* transpose_a, con
 
 extern "C" {
 
-HEPTAD_API void pdgemm_(const char* transpose_a, const char* transpose_b, const int* m, const int* n, const int* k,
-                        const double* alpha, double* a, const int* ia, const int* ja, const int* desc_a, double* b,
-                        const int* ib, const int* jb, const int* desc_b, const double* beta, double* c, const int* ic,
-                        const int* jc, const int* desc_c) {
-    heptad::pgemm("PDGEMM", "pdgemm_", transpose_a, transpose_b, m, n, k, alpha, a, ia, ja, desc_a, b, ib, jb, desc_b,
-                  beta, c, ic, jc, desc_c);
-}
+#define HEPTAD_PGEMM(name, routine, Element)                                                                         \
+    HEPTAD_API void name(const char* transpose_a, const char* transpose_b, const int* m, const int* n, const int* k, \
+                         const Element* alpha, Element* a, const int* ia, const int* ja, const int* desc_a,          \
+                         Element* b, const int* ib, const int* jb, const int* desc_b, const Element* beta,           \
+                         Element* c, const int* ic, const int* jc, const int* desc_c) {                              \
+        heptad::pgemm<Element>(routine, #name, transpose_a, transpose_b, m, n, k, alpha, a, ia, ja, desc_a, b, ib,   \
+                               jb, desc_b, beta, c, ic, jc, desc_c);                                                 \
+    }
 
-HEPTAD_API void psgemm_(const char* transpose_a, const char* transpose_b, const int* m, const int* n, const int* k,
-                        const float* alpha, float* a, const int* ia, const int* ja, const int* desc_a, float* b,
-                        const int* ib, const int* jb, const int* desc_b, const float* beta, float* c, const int* ic,
-                        const int* jc, const int* desc_c) {
-    heptad::pgemm("PSGEMM", "psgemm_", transpose_a, transpose_b, m, n, k, alpha, a, ia, ja, desc_a, b, ib, jb, desc_b,
-                  beta, c, ic, jc, desc_c);
-}
+HEPTAD_PGEMM(psgemm_, "PSGEMM", float)
+HEPTAD_PGEMM(pdgemm_, "PDGEMM", double)
+HEPTAD_PGEMM(pcgemm_, "PCGEMM", std::complex<float>)
+HEPTAD_PGEMM(pzgemm_, "PZGEMM", std::complex<double>)
 }

@@ -141,6 +141,7 @@ ErrorPromise promised_error(const ProductPlan& plan, double growth, bool for_eve
 ErrorPromise promised_error(const ProductPlan& plan, const ProductPlan& block, Accuracy accuracy) {
     ProductPlan whole = plan;
     whole.levels = block.levels;
+    whole.complex = block.complex;
     whole.least_evenness = block.least_evenness;
     const double u = unit_roundoff(plan.type);
     if (u == 0 || (is_certified(block) && outer_levels(plan).empty())) {

@@ -104,9 +104,12 @@ std::vector<HostCandidate> candidates(const HostProblem& problem) {
     const bool without_levels = problem.type == Type::boolean || is_half(problem.type) ||
                                 problem.accuracy == Accuracy::strict || problem.type != problem.result_type;
     // A name says which algorithm, not that levels are wanted at any price.
-    const bool forbidden = is_half(problem.type) || problem.type != problem.result_type ||
+    const bool forbidden = is_half(problem.type) || is_complex(problem.type) || problem.type != problem.result_type ||
                            (problem.accuracy == Accuracy::strict && unit_roundoff(problem.type) > 0);
     if (constraints.levels > 0) {
+        fail_if(is_complex(problem.type), ErrorCode::usage,
+                "levels at the host are for real numbers, and these are {}; leave the host's levels to auto",
+                type_name(problem.type));
         fail_if(is_half(problem.type), ErrorCode::usage,
                 "levels at the host would round the sums of {} to 16 bits; leave the host's levels to auto",
                 type_name(problem.type));
@@ -285,7 +288,7 @@ void check_host_cut(const ProductPlan& plan) {
     require(parts <= kMostHostParts, "the host deals out up to 2^20 parts");
     require((cut.levels == 0) == (cut.algorithm == kNoLevels), "classical is without levels, and others have some");
     if (cut.levels > 0) {
-        require(!is_half(plan.type), "levels at the host would round sums to 16 bits");
+        require(!is_half(plan.type) && !is_complex(plan.type), "levels at the host are for real numbers above 16 bits");
         HostCut expected = cut;
         try {
             set_block(expected, block_of(size, cut_shape(cut, size, plan.type).grid, packed));

@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/complex_as_real.hpp"
 #include "base/error.hpp"
 #include "base/errors_only.hpp"
 #include "base/matrix.hpp"
@@ -133,7 +134,7 @@ public:
           // The rates of a usual cluster: with any of them all processes decide alike.
           ranks_(best_grid(size, c.matrix.type, processes_, {})) {}
 
-    void run(double alpha, const BlockCyclicPart& a, const BlockCyclicPart& b, double beta, const BlockCyclicPart& c,
+    void run(Factor alpha, const BlockCyclicPart& a, const BlockCyclicPart& b, Factor beta, const BlockCyclicPart& c,
              const Options& options, int threads) {
         const Matrix a_block = gather(a, [&](int p) { return operand_window(p, true); });
         const Matrix b_block = gather(b, [&](int p) { return operand_window(p, false); });
@@ -145,7 +146,8 @@ public:
             context.threads = threads;
             const ConstView left = a.transpose ? transposed(a_block.view()) : a_block.view();
             const ConstView right = b.transpose ? transposed(b_block.view()) : b_block.view();
-            multiply_in_memory(alpha, left, right, 0, partial.view(), options, context);
+            multiply_in_memory(alpha, conjugated(left, a.conjugate), conjugated(right, b.conjugate), 0, partial.view(),
+                               options, context);
         }
         scale(c, beta);
         return_result(c, partial);
@@ -235,6 +237,10 @@ private:
                 return use(double{});
             case Type::f32:
                 return use(float{});
+            case Type::c128:
+                return use(std::complex<double>{});
+            case Type::c64:
+                return use(std::complex<float>{});
             case Type::i64:
                 return use(std::uint64_t{});  // mod 2^64
             default:
@@ -242,21 +248,31 @@ private:
         }
     }
 
+    template <class Element>
+    static Element factor_as(const Factor& factor) {
+        if constexpr (std::is_integral_v<Element>) {
+            return static_cast<Element>(static_cast<std::int64_t>(factor.real()));
+        } else if constexpr (std::is_floating_point_v<Element>) {
+            return static_cast<Element>(factor.real());
+        } else {
+            return Element(factor);
+        }
+    }
+
     /// beta * C on the elements of the part that this process holds.
-    void scale(const BlockCyclicPart& c, double beta) const {
-        if (beta == 1) {
+    void scale(const BlockCyclicPart& c, Factor beta) const {
+        if (beta == 1.0) {
             return;
         }
         const SpreadMatrix spread(c.matrix, grid_);
         const HeldElements held = spread.held({c.row, c.row + size_.m}, {c.col, c.col + size_.n}, own_);
         with_element(c.matrix.type, [&](auto sample) {
             using Element = decltype(sample);
-            const auto factor = std::is_integral_v<Element> ? static_cast<Element>(static_cast<std::int64_t>(beta))
-                                                            : static_cast<Element>(beta);
+            const Element factor = factor_as<Element>(beta);
             held.for_each_run([&](const Run& rows, std::int64_t, std::int64_t local_col, std::int64_t) {
                 auto* const elements = reinterpret_cast<Element*>(spread.element(rows.local, local_col));
                 std::transform(elements, elements + rows.count, elements, [&](Element old) {
-                    return beta == 0 ? Element(0) : static_cast<Element>(factor * old);
+                    return beta == 0.0 ? Element(0) : static_cast<Element>(factor * old);
                 });
             });
         });
@@ -326,18 +342,22 @@ void require_inside(const char* name, const BlockCyclicPart& part, std::int64_t 
 
 }  // namespace
 
-void multiply_block_cyclic(const ProblemSize& size, double alpha, const BlockCyclicPart& a, const BlockCyclicPart& b,
-                           double beta, const BlockCyclicPart& c, const ProcessGrid& grid, const RankExchange& exchange,
-                           const Options& options, int threads) try {
+void multiply_block_cyclic(const ProblemSize& size, std::complex<double> alpha, const BlockCyclicPart& a,
+                           const BlockCyclicPart& b, std::complex<double> beta, const BlockCyclicPart& c,
+                           const ProcessGrid& grid, const RankExchange& exchange, const Options& options,
+                           int threads) try {
     const Type type = c.matrix.type;
     if (type != a.matrix.type || type != b.matrix.type ||
-        (type != Type::f64 && type != Type::f32 && !is_integer(type))) {
+        (type != Type::f64 && type != Type::f32 && !is_integer(type) && !is_complex(type))) {
         fail(ErrorCode::usage,
-             "block-cyclic products are of f64, f32, i32 or i64, all matrices alike, not {} * {} -> {}",
+             "block-cyclic products are of f64, f32, c128, c64, i32 or i64, all matrices alike, not {} * {} -> {}",
              type_name(a.matrix.type), type_name(b.matrix.type), type_name(type));
     }
-    if (c.transpose) {
-        fail(ErrorCode::usage, "C cannot be transposed; exchange A and B instead");
+    if (c.transpose || c.conjugate) {
+        fail(ErrorCode::usage, "C cannot be transposed or conjugated; exchange A and B, or conjugate those instead");
+    }
+    if ((alpha.imag() != 0 || beta.imag() != 0) && !is_complex(type)) {
+        fail(ErrorCode::usage, "complex factors are for matrices of c64 and c128, not of {}", type_name(type));
     }
     if (grid.ranks.size() != static_cast<std::size_t>(grid.rows) * static_cast<std::size_t>(grid.cols)) {
         fail(ErrorCode::usage, "a grid of {} x {} processes has {} ranks", grid.rows, grid.cols, grid.ranks.size());

@@ -70,14 +70,14 @@ protected:
     /// A block of C before its first product, and the factor of what it holds.
     Operand fresh_result(const Window& window) {
         HostBlock host = blocks_.take(window.rows, window.cols);
-        const bool adds = work_.node.beta != 0;
+        const bool adds = work_.node.beta != 0.0;
         if (adds) {
             work_.trace.time(Stage::disk_read, [&] { work_.c0->read(window, host.data()); });
         }
         return {window, blocks_.begin_result(std::move(host), adds)};
     }
     void hand_over(Operand result) { written_.push({result.window, blocks_.fetch(std::move(result.block))}); }
-    double beta_of(std::int64_t h) const { return h == 0 ? work_.node.beta : 1; }
+    Factor beta_of(std::int64_t h) const { return h == 0 ? work_.node.beta : 1; }
 
     bool is_finished(std::int64_t unit) const { return work_.finished.contains(rank_, unit); }
 

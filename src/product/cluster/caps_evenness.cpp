@@ -1,11 +1,12 @@
 // How even A and B are, from what every rank holds of them: sums and largest values are put together, so that all ranks
-// come to the same answer.
+// come to the same answer. Complex numbers are even where both of their parts are.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <vector>
 
+#include "base/complex_as_real.hpp"
 #include "base/types.hpp"
 #include "kernels/cpu/cpu_backend.hpp"
 #include "kernels/cpu/cpu_kernels.hpp"
@@ -39,7 +40,7 @@ public:
                 std::int64_t n)
         : rows(m), cols(n), source_(source), windows_(windows), type_(type), rows_(m), cols_(n) {}
 
-    /// visit(window, view) of all that this rank holds.
+    /// visit(window, view) of all that this rank holds; of complex numbers one view for each part.
     template <class Visit>
     void for_each_window(Visit&& visit) const {
         for (std::size_t index = 0; index < windows_.size(); ++index) {
@@ -47,7 +48,9 @@ public:
             if (window.elements() > 0) {
                 Matrix part(type_, window.rows, window.cols);
                 source_.read(index, part.data());
-                visit(window, part.view());
+                for (const View& numbers : parts_of(part.view())) {
+                    visit(window, numbers);
+                }
             }
         }
     }
@@ -164,9 +167,11 @@ std::optional<Evenness> judge_for_caps(const RankWork& work) {
     }
     // Sums have at most two terms of A and of B per step, results four.
     const double growth = std::pow(16.0, work.plan.rank->steps);
+    const bool is_double = type == Type::f64 || type == Type::c128;
     const double limit =
-        type == Type::f64 ? std::numeric_limits<double>::max() : static_cast<double>(std::numeric_limits<float>::max());
-    const bool fits = even.max_a * growth * std::max(1.0, even.max_b) * static_cast<double>(k) *
+        is_double ? std::numeric_limits<double>::max() : static_cast<double>(std::numeric_limits<float>::max());
+    const double terms = static_cast<double>(k) * (is_complex(type) ? 2 : 1);
+    const bool fits = even.max_a * growth * std::max(1.0, even.max_b) * terms *
                               std::max(1.0, std::abs(work.node.alpha)) <
                           limit &&
                       even.max_b * growth < limit;  // false for NaN

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "algorithm/catalogue.hpp"
+#include "base/complex_as_real.hpp"
 #include "base/view_copy.hpp"
 #include "kernels/cpu/cpu_backend.hpp"
 #include "kernels/cpu/cpu_kernels.hpp"
@@ -34,6 +35,8 @@ struct Slices {
     Slices(Type type, std::int64_t s, std::int64_t r, std::int64_t c)
         : side(s), rows(r), cols(c), elements(type, s * s * r, c) {}
     View block(std::int64_t i, std::int64_t j) { return block(i * side + j); }
+    /// What is summed: of complex numbers, the reals that they are made of.
+    View reals(std::int64_t i, std::int64_t j) { return lines_as_reals(block(i, j), true); }
     View block(std::int64_t index) { return heptad::block(elements.view(), index * rows, 0, rows, cols); }
 };
 
@@ -67,8 +70,8 @@ private:
             const Window& window = windows[index];
             Matrix part(plan_.type, window.rows, window.cols);
             source.read(index, part.data());
-            cpu::scale_lines(part.view(), lines.of_block(window.row, window.col));
-            copy_view(part.view(), part_of(to, index, window));
+            scale(part, lines.of_block(window.row, window.col));
+            copy_view(part.view(), corner_of(to, index, window));
         }
     }
 
@@ -84,14 +87,20 @@ private:
                 continue;
             }
             Matrix part(plan_.type, window.rows, window.cols);
-            copy_view(part_of(c, index, window), part.view());
-            cpu::scale_lines(part.view(), lines.of_block(window.row, window.col));
+            copy_view(corner_of(c, index, window), part.view());
+            scale(part, lines.of_block(window.row, window.col));
             work_.result->write(window, part.data());
         }
     }
 
+    static void scale(Matrix& part, const LineExponents& lines) {
+        for (const View& numbers : parts_of(part.view())) {
+            cpu::scale_lines(numbers, lines);
+        }
+    }
+
     /// A window at the start of a block.
-    static View part_of(Slices& slices, std::size_t index, const Window& window) {
+    static View corner_of(Slices& slices, std::size_t index, const Window& window) {
         return block(slices.block(static_cast<std::int64_t>(index)), 0, 0, window.rows, window.cols);
     }
 
@@ -124,7 +133,7 @@ private:
         for (std::int64_t round = 0; round < kProducts; ++round) {
             const CapsRound messages = caps_round(size, work_.ranks.rank() - first, round);
             for_each_block(half, [&](std::int64_t i, std::int64_t j) {
-                CombinePass sum{{sent.block(i, j)}, {{0, {}}}};
+                CombinePass sum{{sent.reals(i, j)}, {{0, {}}}};
                 for_each_term(x, coefficients, messages, i, j, [&](const View& quadrant, double coefficient) {
                     sum.statements[0].terms.push_back({static_cast<int>(sum.slots.size()), coefficient});
                     sum.slots.push_back(quadrant);
@@ -150,7 +159,7 @@ private:
             });
             exchange(first + messages.from, sent, first + messages.to, received);
             for_each_block(half, [&](std::int64_t i, std::int64_t j) {
-                CombinePass sums{{received.block(i, j)}, {}};
+                CombinePass sums{{received.reals(i, j)}, {}};
                 for_each_term(c, strassen_.w, messages, i, j, [&](const View& quadrant, double coefficient) {
                     const auto slot = static_cast<int>(sums.slots.size());
                     sums.statements.push_back({slot, {{slot, 1}, {0, coefficient}}});
@@ -174,7 +183,7 @@ private:
         for (int quadrant = 0; quadrant < 4; ++quadrant) {
             const Rational& coefficient = coefficients(static_cast<int>(messages.sum), quadrant);
             if (!coefficient.is_zero()) {
-                visit(x.block(quadrant / 2 * half + i, quadrant % 2 * half + j), coefficient.to_double());
+                visit(x.reals(quadrant / 2 * half + i, quadrant % 2 * half + j), coefficient.to_double());
             }
         }
     }

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <tuple>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "base/thread_pool.hpp"
 #include "base/types.hpp"
-#include "check/residual.hpp"
+#include "check/complex_lanes.hpp"
 #include "check/sampled_rows.hpp"
 #include "check/verify_kinds.hpp"
 #include "product/cluster/tree_merge.hpp"
@@ -33,6 +35,7 @@ namespace {
 using check::kIsRounded;
 using check::Lanes;
 using check::multiply_lanes;
+using check::PartLanes;
 using check::RowBits;
 using check::RowFacts;
 
@@ -69,7 +72,7 @@ protected:
                 Matrix c(plan_.type, slice.rows, slice.cols), c0;
                 work_.trace.time(Stage::disk_read, [&] {
                     work_.result->read(slice, c.data());
-                    if (work_.node.beta != 0) {
+                    if (work_.node.beta != 0.0) {
                         c0 = Matrix(plan_.type, slice.rows, slice.cols);
                         work_.c0->read(slice, c0.data());
                     }
@@ -98,14 +101,14 @@ private:
     }
 };
 
-/// Freivalds' test. T is what sums are made in.
+/// Freivalds' test. T is what sums are made in; of complex numbers, those of real and of imaginary parts.
 template <class T>
 class FreivaldsCheck : CheckedParts {
 public:
     explicit FreivaldsCheck(const CheckWork& work)
         : CheckedParts(work),
-          product_{work.node.alpha, work.node.beta, plan_.k, work.stored, check::JudgedBy{work.node.options.accuracy}},
-          y_(plan_.k, kLanes<T>),
+          product_(check::as_real(judged(work))),
+          y_(is_complex(plan_.type) ? 2 : 1, Lanes<T>(plan_.k, kLanes<T>)),
           residual_(plan_.m, kLanes<T>, product_, pool_),
           b_cols_(kIsRounded<T> ? static_cast<std::size_t>(plan_.n) : 0) {}
 
@@ -113,26 +116,46 @@ public:
         const auto sum = [](T& all, const T& part) { check::add_scaled(all, part, 1); };
         if constexpr (kIsRounded<T>) {  // before anything is drawn: small columns get large weights
             for_each_part_of_b([&](const Window& window, const Matrix& b) {
-                check::merge_rows(b_cols_, window.col, check::scan_rows(transposed(b.view()), pool_));
+                check::merge_rows(b_cols_, window.col, check::scan_columns(b.view(), pool_));
             });
             merge_everywhere(work_.ranks, b_cols_, check::merge);
             weights_ = check::weights_of(b_cols_);
         }
         for_each_part_of_b([&](const Window& window, const Matrix& b) {
-            check::add_rows(y_, window.row, multiply_lanes(b.view(), drawn(window), pool_), 1);
+            const ConstView right = conjugated(b.view(), work_.node.conjugate_b);
+            const PartLanes<T> y = multiply_parts(right, drawn(window), pool_);
+            for (std::size_t part = 0; part < y.size(); ++part) {
+                check::add_rows(y_[part], window.row, y[part], 1);
+            }
         });
-        merge_everywhere(work_.ranks, y_.data, sum);
+        for (Lanes<T>& of_part : y_) {
+            merge_everywhere(work_.ranks, of_part.data, sum);
+        }
+        y_ = turned_by(check::direction_of(work_.node.alpha), std::move(y_));
+        if (work_.node.conjugate_a) {
+            turn_to_conjugate(y_);
+        }
         for_each_part_of_a([&](const Window& window, const Matrix& a) {
             Lanes<T> y(window.cols, kLanes<T>);
-            std::copy_n(y_.row(window.col), y.data.size(), y.data.begin());
-            residual_.take_a(window.row, a.view(), y);
+            const std::vector<ConstView> parts = parts_of(a.view());
+            for (std::size_t part = 0; part < parts.size(); ++part) {
+                std::copy_n(y_[part].row(window.col), y.data.size(), y.data.begin());
+                residual_.take_a(window.row, parts[part], y);
+            }
         });
         for_each_part_of_c([&](const Window& window, const Matrix& c, const Matrix& c0) {
-            const Lanes<T> x = drawn(window);
             const std::vector<double> weights = weights_of(window);
-            residual_.take_c(window.row, c.view(), x, weights);
+            PartLanes<T> x = drawn(window);
+            const auto take = [&](const Matrix& matrix, auto take_part) {
+                const std::vector<ConstView> parts = parts_of(matrix.view());
+                for (std::size_t part = 0; part < parts.size(); ++part) {
+                    (residual_.*take_part)(window.row, parts[part], x[part], weights);
+                }
+            };
+            take(c, &check::Residual<T>::take_c);
             if (c0.rows() > 0) {
-                residual_.take_c0(window.row, c0.view(), x, weights);
+                x = turned_by(check::direction_of(work_.node.beta), std::move(x));
+                take(c0, &check::Residual<T>::take_c0);
             }
         });
         merge_at_root(work_.ranks, residual_.sums.data, sum);
@@ -149,15 +172,27 @@ private:
                    ? std::vector<double>(weights_.begin() + window.col, weights_.begin() + window.col + window.cols)
                    : std::vector<double>();
     }
-    Lanes<T> drawn(const Window& window) const {
-        return check::draw_vectors<T>(seed_, window.col, window.cols, kLanes<T>, weights_of(window).data());
+    PartLanes<T> drawn(const Window& window) const {
+        PartLanes<T> x;
+        for (std::size_t part = 0; part < y_.size(); ++part) {
+            x.push_back(check::draw_vectors<T>(splitmix_word(seed_, static_cast<std::int64_t>(part)), window.col,
+                                               window.cols, kLanes<T>, weights_of(window).data()));
+        }
+        return x;
+    }
+    static check::JudgedProduct judged(const CheckWork& work) {
+        const auto& [alpha, beta] = std::tie(work.node.alpha, work.node.beta);
+        return {alpha.real(), beta.real(), work.plan.k,  work.stored, check::JudgedBy{work.node.options.accuracy},
+                1,            alpha.imag(), beta.imag()};
     }
 
     VerifyResult judge() const {
         if constexpr (kIsRounded<T>) {
             check::StreamedResidual judge(product_);
             check::StreamedResidual::Strip strip;
-            check::StreamedResidual::add_columns(strip, b_cols_, weights_);
+            y_.size() == 1 ? check::StreamedResidual::add_columns(strip, b_cols_, weights_)
+                           : check::StreamedResidual::add_columns(strip, check::for_both_parts(b_cols_),
+                                                                  check::for_both_parts(weights_));
             residual_.judge(judge, strip, {0, plan_.m}, {0, plan_.m}, 0);
             return judge.result(kLanes<T>, seed_);
         } else {
@@ -171,7 +206,7 @@ private:
     }
 
     const check::JudgedProduct product_;
-    Lanes<T> y_;
+    PartLanes<T> y_;
     check::Residual<T> residual_;
     std::vector<RowFacts> b_cols_;
     std::vector<double> weights_;  // of the columns; floats
@@ -193,7 +228,7 @@ public:
 
     VerifyResult run() {
         const auto either = [](RowBits& all, const RowBits& part) { all.bits |= part.bits; };
-        if (work_.node.alpha != 0) {
+        if (work_.node.alpha != 0.0) {
             for_each_part_of_a([&](const Window& window, const Matrix& a) { note(of_a_, window, a); });
             merge_everywhere(work_.ranks, of_a_.data, either);
             for_each_part_of_b([&](const Window& window, const Matrix& b) {
@@ -289,6 +324,8 @@ CheckedWindows checked_windows(const ProductPlan& plan, std::int64_t rank, const
 
 std::int64_t check_bytes(const ProductPlan& plan, const CheckedWindows& windows, bool adds) {
     const auto element = static_cast<std::int64_t>(element_bytes(plan.type));
+    // Of complex numbers both parts have vectors, and factors turn them.
+    const std::int64_t vectors = is_complex(plan.type) ? 4 : 1;
     const bool samples_rows = plan.type == Type::boolean;
     const bool is_exact = samples_rows || is_integer(plan.type) || plan.type == Type::gf2;
     const std::int64_t of_row = lane_bytes(plan.type);
@@ -300,7 +337,7 @@ std::int64_t check_bytes(const ProductPlan& plan, const CheckedWindows& windows,
     std::int64_t part = 0;
     const auto consider = [&](std::int64_t rows, std::int64_t cols, int matrices) {
         part = std::max(part, checked_add(checked_mul(matrices * element, checked_mul(rows, cols)),
-                                          checked_mul(of_row, checked_add(rows, cols))));
+                                          checked_mul(vectors * of_row, checked_add(rows, cols))));
     };
     for (const std::vector<Window>* operand : {&windows.a, &windows.b}) {
         for (const Window& window : *operand) {
@@ -312,7 +349,8 @@ std::int64_t check_bytes(const ProductPlan& plan, const CheckedWindows& windows,
             consider(slice.rows, slice.cols, adds ? 2 : 1);
         }
     }
-    return checked_add(checked_add(checked_mul(of_row, checked_add(checked_add(plan.k, outer), merged)), facts), part);
+    const std::int64_t inner = checked_mul(vectors, plan.k);
+    return checked_add(checked_add(checked_mul(of_row, checked_add(checked_add(inner, outer), merged)), facts), part);
 }
 
 VerifyResult check_result(const CheckWork& work) {

@@ -178,7 +178,7 @@ private:
 
     void require_memory_for_check() const {
         const CheckedWindows windows = checked_windows(outcome_.plan, ranks_.rank(), check_readers());
-        const std::int64_t needed_bytes = job_.verify ? check_bytes(outcome_.plan, windows, job_.node.beta != 0) : 0;
+        const std::int64_t needed_bytes = job_.verify ? check_bytes(outcome_.plan, windows, job_.node.beta != 0.0) : 0;
         if (needed_bytes > record_.memory_bytes) {
             fail(ErrorCode::resource,
                  "--verify keeps sums for all rows of the matrices on every rank, {} bytes with a part of a matrix, "

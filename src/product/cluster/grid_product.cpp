@@ -124,7 +124,7 @@ private:
 
     void multiply_panels() {
         // Partial results are added later, so C0 goes into one of them.
-        const bool adds = work_.node.beta != 0 && place_.l == 0;
+        const bool adds = work_.node.beta != 0.0 && place_.l == 0;
         if (adds) {
             work_.trace.time(Stage::disk_read, [&] {
                 work_.c0->read({rows_.begin, cols_.begin, rows_.size(), cols_.size()}, c_.data());
@@ -132,7 +132,7 @@ private:
         }
         for (std::int64_t s = 0; s < plan_.rank->panels; ++s) {
             std::unique_ptr<Panel> panel = gathered_.pop();
-            const double beta = s > 0 ? 1 : adds ? work_.node.beta : 0;
+            const Factor beta = s > 0 ? 1 : adds ? work_.node.beta : 0;
             multiply_on_node(work_, panel->a.elements(), panel->b.elements(), beta, c_.view());
             work_.fraction_done = static_cast<double>(s + 1) / static_cast<double>(plan_.rank->panels);
             free_.push(std::move(panel));

@@ -4,7 +4,6 @@
 #include "base/size.hpp"
 #include "base/types.hpp"
 #include "io/matrix_market.hpp"
-#include "product/memory/validate.hpp"
 
 namespace heptad {
 
@@ -12,7 +11,7 @@ void check_request(const ClusterJob& job) {
     if (job.distribution.scatter && job.scratch.empty()) {
         fail(ErrorCode::usage, "--scatter keeps the parts of A and B in files of each node; give --scratch DIR");
     }
-    if (job.distribution.scatter && job.node.beta != 0) {
+    if (job.distribution.scatter && job.node.beta != 0.0) {
         fail(ErrorCode::usage,
              "--scatter hands out A and B only; leave out --add, or put the files where every "
              "node sees them and leave out --scatter");
@@ -20,7 +19,7 @@ void check_request(const ClusterJob& job) {
     if (job.request.algorithm != cluster_algorithm_name(ClusterAlgorithm::caps)) {
         return;
     }
-    if (job.distribution.scatter || job.keep_parts || job.node.beta != 0) {
+    if (job.distribution.scatter || job.keep_parts || job.node.beta != 0.0) {
         fail(ErrorCode::usage,
              "caps makes C = alpha*A*B from files that every node sees to one file; leave out "
              "--scatter, --keep-parts and --add, or use --algorithm grid");
@@ -39,7 +38,9 @@ JobInputs::JobInputs(const ClusterJob& job, std::int64_t memory_bytes) : JobInpu
 
 JobInputs::JobInputs(const ClusterJob& job, const Found& known)
     : a(job.a, known.type, job.transpose_a), b(job.b, known.type, job.transpose_b), held_bytes(known.held_bytes) {
-    refuse_complex(a.type(), "among ranks");
+    if ((job.node.alpha.imag() != 0 || job.node.beta.imag() != 0) && !is_complex(a.type())) {
+        fail(ErrorCode::usage, "complex factors are for matrices of c64 and c128, not of {}", type_name(a.type()));
+    }
     if (!job.c0.empty()) {
         c0.emplace(job.c0, known.type, false);
     }

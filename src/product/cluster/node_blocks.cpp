@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/complex_as_real.hpp"
 #include "base/size.hpp"
 #include "base/types.hpp"
 #include "product/device/device_product.hpp"
-#include "product/memory/product.hpp"
 
 namespace heptad {
 namespace {
@@ -26,6 +26,14 @@ void copy(const ConstView& from, const View& to, const cuda::Stream& stream) {
 }
 
 }  // namespace
+
+void NodeSettings::multiply(const ConstView& a, const ConstView& b, Factor factor_of_c, const View& c,
+                            const ProductContext& context) const {
+    const ConstView left = conjugated(a, conjugate_a), right = conjugated(b, conjugate_b);
+    note(is_device_product(options.device)
+             ? multiply_on_device(alpha, left, right, factor_of_c, c, options, context)
+             : multiply_in_memory(alpha, left, right, factor_of_c, c, options, context));
+}
 
 HostBlock::HostBlock(Matrix elements, bool lock)
     : elements_(std::move(elements)),
@@ -125,17 +133,15 @@ NodeBlock NodeBlocks::begin_result(HostBlock host, bool brings) {
     return block;
 }
 
-void NodeBlocks::multiply(const ConstView& a, const ConstView& b, double beta, const View& c) {
+void NodeBlocks::multiply(const ConstView& a, const ConstView& b, Factor beta, const View& c) {
     ProductContext context;
     context.threads = node_.threads;
     context.hooks.cancel = &failure_.cancel();
     trace_.time(Stage::multiply, [&] {
+        context.stream = on_device() ? streams_->compute.handle() : nullptr;
+        node_.multiply(a, b, beta, c, context);
         if (on_device()) {
-            context.stream = streams_->compute.handle();
-            node_.note(multiply_on_device(node_.alpha, a, b, beta, c, node_.options, context));
             streams_->compute.synchronize();
-        } else {
-            node_.note(multiply_in_memory(node_.alpha, a, b, beta, c, node_.options, context));
         }
     });
 }

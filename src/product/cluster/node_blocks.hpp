@@ -15,7 +15,7 @@
 #include "kernels/cuda/device/device.hpp"
 #include "move/stage_trace.hpp"
 #include "move/stages.hpp"
-#include "run/dense/runner.hpp"
+#include "product/memory/product.hpp"
 
 namespace heptad {
 
@@ -23,13 +23,17 @@ namespace heptad {
 struct NodeSettings {
     Options options;
     int threads = 1;
-    double alpha = 1, beta = 0;
-    RunReport* products = nullptr;  // told to the caller, if there is one; one thread multiplies
+    Factor alpha = 1, beta = 0;                     // complex only where the matrices are
+    bool conjugate_a = false, conjugate_b = false;  // of complex matrices
+    RunReport* products = nullptr;                  // told to the caller, if there is one; one thread multiplies
     void note(const RunReport& product) const {
         if (products != nullptr) {
             products->add(product);
         }
     }
+    /// c = alpha * a * b + beta * c on the processor or the device.
+    void multiply(const ConstView& a, const ConstView& b, Factor factor_of_c, const View& c,
+                  const ProductContext& context) const;
 };
 
 /// A matrix in host memory whose pages may be locked.
@@ -79,7 +83,7 @@ public:
     /// A result before its first product; `brings`: with the elements that it has.
     NodeBlock begin_result(HostBlock host, bool brings);
     /// Stage MM: c = alpha * a * b + beta * c, of views of such blocks.
-    void multiply(const ConstView& a, const ConstView& b, double beta, const View& c);
+    void multiply(const ConstView& a, const ConstView& b, Factor beta, const View& c);
     /// Stage G2M: the result in host memory.
     HostBlock fetch(NodeBlock result);
     /// An operand that is not needed any more.

@@ -35,7 +35,7 @@ struct RankWork {
 /// to += from in the type's arithmetic (bool: OR) on so many threads: how partial results of C are added.
 void add_partial_sum(const View& to, const View& from, int threads);
 /// c = alpha * a * b + beta * c on this rank's processor or device, on the account of stage MM.
-void multiply_on_node(const RankWork& work, const ConstView& a, const ConstView& b, double beta, const View& c);
+void multiply_on_node(const RankWork& work, const ConstView& a, const ConstView& b, Factor beta, const View& c);
 
 /// The plan's algorithm; called by every rank. Throws what any stage of this rank threw.
 void multiply_on_grid(const RankWork& work);

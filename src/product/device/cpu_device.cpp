@@ -26,7 +26,7 @@ public:
         std::memcpy(place.data(), from, static_cast<std::size_t>(place.layout.bytes()));
     }
 
-    void solve(const OperandPlace& left, const OperandPlace& right, double alpha, double beta) override {
+    void solve(const OperandPlace& left, const OperandPlace& right, Factor alpha, double beta) override {
         void* const t = static_cast<const CpuPlace&>(left).data();
         void* const s = static_cast<const CpuPlace&>(right).data();
         if (product_.left.packed) {
@@ -37,7 +37,7 @@ public:
         ProductContext context;
         context.threads = 1;
         context.hooks.cancel = product_.cancel;
-        multiply_in_memory(alpha, product_.left.view(t), product_.right.view(s), beta,
+        multiply_in_memory(alpha, product_.left.operand(t), product_.right.operand(s), beta,
                            product_.result.view(result_.data()), product_.plan, context);
     }
 

@@ -101,13 +101,13 @@ class DenseCudaLane final : public CudaLane {
 public:
     using CudaLane::CudaLane;
 
-    void solve(const OperandPlace& left, const OperandPlace& right, double alpha, double beta) override {
+    void solve(const OperandPlace& left, const OperandPlace& right, Factor alpha, double beta) override {
         ProductContext context;
         context.stream = stream().handle();
         context.workspace = workspace().memory.data();
         context.workspace_bytes = workspace().bytes;
         context.hooks.cancel = product().cancel;
-        multiply_on_device(alpha, product().left.view(data_of(left)), product().right.view(data_of(right)), beta,
+        multiply_on_device(alpha, product().left.operand(data_of(left)), product().right.operand(data_of(right)), beta,
                            product().result.view(result()), product().plan, device(), context);
         stream().synchronize();
     }
@@ -117,7 +117,7 @@ class PackedCudaLane final : public CudaLane {
 public:
     using CudaLane::CudaLane;
 
-    void solve(const OperandPlace& left, const OperandPlace& right, double /*alpha*/, double beta) override {
+    void solve(const OperandPlace& left, const OperandPlace& right, Factor /*alpha*/, double beta) override {
         multiply_bits_on_device(product().plan, product().left.bits(data_of(left)),
                                 product().right.bits(data_of(right)), product().result.bits(result()), beta != 0,
                                 device(), stream().handle(), workspace().memory.data());

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
+#include "base/complex_as_real.hpp"
 #include "base/error.hpp"
 #include "base/free_memory.hpp"
 #include "base/types.hpp"
@@ -13,6 +15,7 @@
 #include "plan/search/planner.hpp"
 #include "product/device/dense_blocks.hpp"
 #include "product/device/device_list.hpp"
+#include "product/device/device_mirror.hpp"
 #include "product/device/device_product.hpp"
 #include "product/device/over_devices.hpp"
 #include "product/memory/packed_bits.hpp"
@@ -42,31 +45,40 @@ BlockPlanner block_planner(const Options& one, bool cuda, Type type) {
     };
 }
 
+/// Complex numbers are copied and added as the reals they are made of, along their lines.
+BlockCut cut_of(const BlockLayout& layout, int blocks_in_row) {
+    const View block = lines_as_reals(layout.view(nullptr), layout.by_rows);
+    return {block.rows, block.cols, blocks_in_row};
+}
+View reals_of(const BlockLayout& layout, void* data) {
+    return lines_as_reals(layout.view(data), layout.by_rows);
+}
+
 class DenseMatrices final : public HostMatrices {
 public:
     DenseMatrices(const BlockGrid& grid, const SubProduct& product, const ConstView& a, const ConstView& b,
                   const View& c, const ProductExponents& lines, double alpha, double beta, ThreadPool& pool)
-        : a_(a),
-          b_(b),
-          c_(c),
+        : a_(lines_as_reals(a, product.left.by_rows)),
+          b_(lines_as_reals(b, product.right.by_rows)),
+          c_(lines_as_reals(c, product.result.by_rows)),
           lines_(lines),
           product_(product),
-          cut_a_{product.left.rows, product.left.cols, grid.k},
-          cut_b_{product.right.rows, product.right.cols, grid.n},
-          cut_c_{product.result.rows, product.result.cols, grid.n},
+          cut_a_(cut_of(product.left, grid.k)),
+          cut_b_(cut_of(product.right, grid.n)),
+          cut_c_(cut_of(product.result, grid.n)),
           alpha_(alpha),
           beta_(beta),
           backend_(pool) {}
 
     void make_left(const BlockProduct& instance, void* to) override {
-        sum_blocks(backend_, a_, lines_.a, cut_a_, instance.left, product_.left.view(to));
+        sum_blocks(backend_, a_, lines_.a, cut_a_, instance.left, reals_of(product_.left, to));
     }
     void make_right(const BlockProduct& instance, void* to) override {
-        sum_blocks(backend_, b_, lines_.b, cut_b_, instance.right, product_.right.view(to));
+        sum_blocks(backend_, b_, lines_.b, cut_b_, instance.right, reals_of(product_.right, to));
     }
     void update(const BlockResult& term, bool first, const void* from) override {
         update_block(backend_, c_, lines_.c(), cut_c_, term.block, alpha_ * term.coefficient, first ? beta_ : 1,
-                     product_.result.view(const_cast<void*>(from)));  // a view to read through
+                     reals_of(product_.result, const_cast<void*>(from)));  // a view to read through
     }
 
 private:
@@ -113,7 +125,6 @@ int host_threads(const DeviceList& list, const ProductContext& context) {
 
 HostDecision make_plan_for(const DeviceList& list, const ProblemSize& size, Type type, Type result_type,
                            const Options& options, const ProductContext& context) {
-    refuse_complex(type, "over devices");
     const HostProblem problem{size, type, result_type, false, options.accumulate, options.accuracy, options.host};
     return make_host_plan(
         problem, device_facts(list),
@@ -178,22 +189,29 @@ HostForecast check_plan_over_devices(const ProductPlan& plan) {
     return told;
 }
 
-RunReport run_host_plan(const ProductPlan& plan, const DeviceSet& devices, double alpha, const ConstView& a,
-                        const ConstView& b, double beta, const View& c, const ProductContext& context,
+RunReport run_host_plan(const ProductPlan& plan, const DeviceSet& devices, Factor alpha, const ConstView& a,
+                        const ConstView& b, Factor beta, const View& c, const ProductContext& context,
                         const ProductExponents& lines) {
+    if (beta.imag() != 0) {  // blocks are updated with real factors
+        ProductContext before;
+        before.threads = context.threads;
+        Options in_place;
+        in_place.workspace_limit_bytes = 0;
+        multiply_in_memory(0, a, b, std::exchange(beta, 1), c, in_place, before);
+    }
     const HostLayer layer = layer_of(plan);
     const HostCut& cut = *plan.host;
     LayerRun run;
     run.layer = &layer;
-    run.product.left = {a.type, false, is_row_contiguous(a), cut.block_m, cut.block_k};
-    run.product.right = {b.type, false, is_row_contiguous(b), cut.block_k, cut.block_n};
+    run.product.left = {a.type, false, is_row_contiguous(a), cut.block_m, cut.block_k, a.conjugate};
+    run.product.right = {b.type, false, is_row_contiguous(b), cut.block_k, cut.block_n, b.conjugate};
     run.product.result = {c.type, false, is_row_contiguous(c), cut.block_m, cut.block_n};
     run.product.plan = block_plan(plan);
     run.product.cancel = context.hooks.cancel;
-    run.alpha = layer.disjoint ? alpha : 1;
+    run.alpha = layer.disjoint ? alpha : 1;  // levels, which are not, are for real numbers
     run.in_order = is_float(a.type);
     run.pipelines = cut.pipelines;
-    DenseMatrices matrices(layer.grid, run.product, a, b, c, lines, layer.disjoint ? 1 : alpha, beta,
+    DenseMatrices matrices(layer.grid, run.product, a, b, c, lines, layer.disjoint ? 1 : alpha.real(), beta.real(),
                            shared_pool(host_threads(parse_device_list(cut.devices), context)));
     run_layer(run, devices, matrices, context.hooks);
     return {plan.workspace_bytes};
@@ -203,9 +221,9 @@ namespace {
 
 /// By the plan, or by segments within `limits` where the data does not bear its levels.
 RunReport run_what_the_data_bears(const ProductPlan& plan, const DeviceList& list, const DeviceSet& devices,
-                                  double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                                  Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
                                   const Options& limits, const ProductContext& context) {
-    const LayerJudgement judged = judge_sums(plan, a, b, c, alpha, beta, shared_pool(effective_threads(context)));
+    const LayerJudgement judged = judge_sums(plan, a, b, c, alpha.real(), beta.real(), shared_pool(effective_threads(context)));
     const bool bears = judged.safe && (judged.even || plan.least_evenness == 0);
     Options segments = limits;
     segments.host.levels = 0;
@@ -222,20 +240,30 @@ RunReport run_what_the_data_bears(const ProductPlan& plan, const DeviceList& lis
 }
 
 /// Has nothing to multiply: no device is asked.
-bool is_empty_product(double alpha, const ConstView& a, const View& c) {
-    return alpha == 0 || c.rows == 0 || c.cols == 0 || a.cols == 0;
+bool is_empty_product(Factor alpha, const ConstView& a, const View& c) {
+    return alpha == 0.0 || c.rows == 0 || c.cols == 0 || a.cols == 0;
+}
+
+void validate_over_devices(Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
+                           const ProductContext& context) {
+    validate_product(alpha, a, b, beta, c);
+    if (is_complex(c.type)) {  // whose lines are copied
+        stored_by_rows("A", a);
+        stored_by_rows("B", b);
+        stored_by_rows("C", c);
+    }
+    require_no_workspace_or_stream(context);
 }
 
 }  // namespace
 
-RunReport multiply_over_devices(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+RunReport multiply_over_devices(Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
                                 const Options& options, const ProductContext& context) {
-    validate_product(alpha, a, b, beta, c);
-    require_no_workspace_or_stream(context);
+    validate_over_devices(alpha, a, b, beta, c, context);
     const DeviceList list = parse_device_list(options.device);
     const DeviceSet devices = open_devices(list);
     Options chosen = options;
-    chosen.accumulate = beta != 0;
+    chosen.accumulate = beta != 0.0;
     if (options.workspace_limit_bytes == Options{}.workspace_limit_bytes) {
         chosen.workspace_limit_bytes = default_host_bytes();
     }
@@ -247,11 +275,10 @@ RunReport multiply_over_devices(double alpha, const ConstView& a, const ConstVie
     return run_what_the_data_bears(plan, list, devices, alpha, a, b, beta, c, chosen, context);
 }
 
-RunReport multiply_over_devices(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+RunReport multiply_over_devices(Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
                                 const ProductPlan& plan, const ProductContext& context) {
-    validate_product(alpha, a, b, beta, c);
-    require_no_workspace_or_stream(context);
-    validate_plan_of(plan, a, b, beta);
+    validate_over_devices(alpha, a, b, beta, c, context);
+    validate_plan_of(plan, a, b, std::abs(beta));
     if (c.type != plan.type) {
         fail(ErrorCode::usage, "products of {} into {} over devices take no plan; give the options instead",
              type_name(plan.type), type_name(c.type));
@@ -266,7 +293,7 @@ RunReport multiply_over_devices(double alpha, const ConstView& a, const ConstVie
     const DeviceList list = parse_device_list(plan.host->devices);
     Options limits;
     limits.device = list.name;
-    limits.accumulate = beta != 0;
+    limits.accumulate = beta != 0.0;
     limits.host.device_memory_bytes = told.device_bytes;
     limits.workspace_limit_bytes = told.host_bytes + (list.cuda ? 0 : told.devices * told.device_bytes);
     return run_what_the_data_bears(plan, list, open_devices(list), alpha, a, b, beta, c, limits, context);

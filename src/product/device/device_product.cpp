@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <tuple>
 
 #include "base/error.hpp"
 #include "base/size.hpp"
@@ -102,6 +103,13 @@ Place common_place(const ConstView& a, const ConstView& b, const View& c, int de
              names[on_device], device);
     }
     return on_device >= 0 ? Place::device : Place::host;
+}
+
+Factor alpha_of(const Product& product) {
+    return {product.alpha, product.imaginary.alpha};
+}
+Factor beta_of(const Product& product) {
+    return {product.beta, product.imaginary.beta};
 }
 
 /// Kernels read and write complex numbers whole.
@@ -222,9 +230,9 @@ RunReport enqueue_with_what_is_free(const Product& product, const Options& optio
     }
 }
 
-RunReport multiply_with_transfers(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+RunReport multiply_with_transfers(Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
                                   const ProductPlan& plan, int device, const ProductContext& context) {
-    validate_plan_of(plan, a, b, beta);
+    validate_plan_of(plan, a, b, std::abs(beta));
     check_transfer_plan(plan);
     validate_leaf(plan.leaf, plan.type);
     validate_leaf(plan.fringe_leaf, plan.type);
@@ -255,7 +263,8 @@ ProductPlan plan_device_product(std::int64_t m, std::int64_t k, std::int64_t n, 
 
 RunReport multiply_on_device(const Product& product, const Options& options, const ProductContext& context) {
     const cuda::CaptureScope capturable;
-    const auto& [alpha, a, b, beta, c, imaginary] = product;
+    const auto& [a, b, c] = std::tie(product.a, product.b, product.c);
+    const Factor alpha = alpha_of(product), beta = beta_of(product);
     validate_product(alpha, a, b, beta, c);
     const int device = cuda::device_index(options.device);
     cuda::require_device(device);
@@ -265,12 +274,6 @@ RunReport multiply_on_device(const Product& product, const Options& options, con
         return multiply_on_device(product, keeping, context);
     }
     if (common_place(a, b, c, device) == Place::host) {
-        if (is_complex(c.type)) {
-            return multiply_complex_host_operands(product, device, context,
-                                                  [&](const Product& there, const ProductContext& where) {
-                                                      return multiply_on_device(there, options, where);
-                                                  });
-        }
         const auto bytes = [](const ConstView& view) {
             return checked_mul(checked_mul(view.rows, view.cols), static_cast<std::int64_t>(element_bytes(view.type)));
         };
@@ -286,23 +289,17 @@ RunReport multiply_on_device(const Product& product, const Options& options, con
 RunReport multiply_on_device(const Product& product, const ProductPlan& plan, int device,
                              const ProductContext& context) {
     const cuda::CaptureScope capturable;
-    const auto& [alpha, a, b, beta, c, imaginary] = product;
+    const auto& [a, b, c] = std::tie(product.a, product.b, product.c);
+    const Factor alpha = alpha_of(product), beta = beta_of(product);
     validate_product(alpha, a, b, beta, c);
     cuda::require_device(device);
     if (plan.transfers) {
-        refuse_complex(c.type, "with transfers of parts");
         return multiply_with_transfers(alpha, a, b, beta, c, plan, device, context);
     }
     validate_plan(plan, a, b, product.reads_result() ? 1 : 0, c);
     validate_leaf(plan.leaf, plan.type);
     validate_leaf(plan.fringe_leaf, plan.type);
     if (common_place(a, b, c, device) == Place::host) {
-        if (is_complex(c.type)) {
-            return multiply_complex_host_operands(product, device, context,
-                                                  [&](const Product& there, const ProductContext& where) {
-                                                      return multiply_on_device(there, plan, device, where);
-                                                  });
-        }
         return multiply_host_operands(alpha, a, b, beta, c, plan, device, context);
     }
     validate_workspace(context.workspace, context.workspace_bytes, a, b, c);
@@ -355,10 +352,8 @@ void multiply_batch_on_device(const ProductBatch& batch, const Options& options,
             const LentWorkspace workspace(*plan, *backend, context);
             backend->begin_product(workspace.data(), 0);
             backend->multiply(products_of(batch, first, std::min(step, batch.count - first)), "cublas-batched");
-        } else if (on_host && is_complex(p.c.type)) {
-            multiply_on_device(p, *plan, device, quiet);
         } else if (on_host) {
-            multiply_host_operands(p.alpha, p.a, p.b, p.beta, p.c, *plan, device, quiet);
+            multiply_host_operands(alpha_of(p), p.a, p.b, beta_of(p), p.c, *plan, device, quiet);
         } else {
             enqueue_with_what_is_free(p, planned, device, quiet);
         }

@@ -19,13 +19,13 @@ ProductPlan plan_device_product(std::int64_t m, std::int64_t k, std::int64_t n, 
 RunReport multiply_on_device(const Product& product, const Options& options, const ProductContext& context);
 RunReport multiply_on_device(const Product& product, const ProductPlan& plan, int device,
                              const ProductContext& context);
-inline RunReport multiply_on_device(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+inline RunReport multiply_on_device(Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
                                     const Options& options, const ProductContext& context) {
-    return multiply_on_device(Product{alpha, a, b, beta, c}, options, context);
+    return multiply_on_device({alpha.real(), a, b, beta.real(), c, {alpha.imag(), beta.imag()}}, options, context);
 }
-inline RunReport multiply_on_device(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+inline RunReport multiply_on_device(Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
                                     const ProductPlan& plan, int device, const ProductContext& context) {
-    return multiply_on_device(Product{alpha, a, b, beta, c}, plan, device, context);
+    return multiply_on_device({alpha.real(), a, b, beta.real(), c, {alpha.imag(), beta.imag()}}, plan, device, context);
 }
 
 /// The number of the NVIDIA device that the first of them lies on; where none lies on one, `otherwise`.

@@ -4,6 +4,7 @@
 #include <set>
 #include <vector>
 
+#include "base/complex_as_real.hpp"
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "kernels/cuda/device/device.hpp"
@@ -100,15 +101,17 @@ public:
         transfer(from, result(place), sizes_.tiles.by_columns, holds_tiles_ ? up_ : multiply_);
     }
 
-    void multiply(double alpha, const StripPlace& left, std::int64_t right_slot, double beta, const TilePlace& place,
+    void multiply(Factor alpha, const StripPlace& left, std::int64_t right_slot, Factor beta, const TilePlace& place,
                   const ProductPlan& plan) override {
         ProductContext context;
         context.stream = multiply_.handle();
         context.workspace = workspace_.data();
         context.workspace_bytes = sizes_.workspace_bytes;
         const View& strip = left_views_[index(left.slot)];
-        multiply_on_device(alpha, block(strip, left.row, 0, left.rows, strip.cols), right_views_[index(right_slot)],
-                           beta, result(place), plan, device_, context);
+        multiply_on_device(
+            alpha, conjugated(block(strip, left.row, 0, left.rows, strip.cols), sizes_.left.conjugate),
+            conjugated(right_views_[index(right_slot)], sizes_.right.conjugate), beta, result(place), plan, device_,
+            context);
         multiply_.synchronize();
     }
 

@@ -59,9 +59,7 @@ constinit PlanCache<KeptTransfers, 64> transfer_plan_cache;
 TransferDecision plan_host_operands(const ProblemSize& size, Type type, Type result_type, bool adds,
                                     const Options& options, const ProductContext& context) {
     // Rounded once is what one step makes, and what it refuses leaves C as it was; sums of i64 are made nowhere else.
-    // Complex matrices arrive all at once.
-    const bool in_one_step =
-        type == Type::i64 || is_complex(type) || (options.accuracy == Accuracy::exact && is_float(type));
+    const bool in_one_step = type == Type::i64 || (options.accuracy == Accuracy::exact && is_float(type));
     if (in_one_step || multiplications(size) < kWorthCutting) {
         return undivided_plan(size, type, options);
     }

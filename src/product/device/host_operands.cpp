@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/complex_as_real.hpp"
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "base/types.hpp"
@@ -31,7 +32,7 @@ namespace {
 constexpr std::int64_t kWorthStaging_bytes = std::int64_t{512} << 20;
 
 /// c = factor * a * b + beta * c, where the caller's alpha is part of it.
-using StepProduct = std::function<RunReport(double factor, const ConstView& a, const ConstView& b, double beta,
+using StepProduct = std::function<RunReport(double factor, const ConstView& a, const ConstView& b, Factor beta,
                                             const View& c, const ProductContext& where)>;
 
 /// A sum of blocks on the device, for one step at a time.
@@ -56,7 +57,7 @@ struct UnsafeSums {};
 /// buffers; what waits for what on the device is said by events.
 class TransferRun {
 public:
-    TransferRun(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+    TransferRun(Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
                 const TransferSchedule& schedule, int device, const ProductContext& context, const StepProduct& product,
                 bool keeps_digits)
         : alpha_(alpha),
@@ -169,7 +170,7 @@ private:
             there_.bring(a_, window);
         }
         for (const ResultTerm<MatrixWindow>& result : step.result) {
-            if (beta_ != 0 && result.first()) {
+            if (beta_ != 0.0 && result.first()) {
                 there_.bring(c_, result.block);
             }
         }
@@ -197,10 +198,10 @@ private:
     }
 
     /// The operand of a step: a part of the matrix, or a sum of several in a buffer that may have it already.
-    View operand(const DeviceMirror& matrix, const std::vector<Term<MatrixWindow>>& terms, bool lies_there,
-                 const View& buffer, bool has_it) {
+    ConstView operand(const DeviceMirror& matrix, const std::vector<Term<MatrixWindow>>& terms, bool lies_there,
+                      const View& buffer, bool has_it) {
         if (lies_there) {
-            return matrix.on_device(terms[0].block);
+            return conjugated(matrix.on_device(terms[0].block), matrix.host().conjugate);
         }
         if (has_it) {
             return buffer;
@@ -217,9 +218,10 @@ private:
         const TransferStep& step = steps_[i];
         const auto& [m, k, n] = step.size;
         arrived_[i]->hold_back(compute_);
-        const View left = operand(a_, step.left, step.left_lies_there(), sum_a_.view(m, k), false);
-        const View right = operand(b_, step.right, step.right_lies_there(), sum_b_.view(k, n), step.keeps_right_sum);
-        const auto add = [&](double factor, double beta, const View& to) {
+        const ConstView left = operand(a_, step.left, step.left_lies_there(), sum_a_.view(m, k), false);
+        const ConstView right =
+            operand(b_, step.right, step.right_lies_there(), sum_b_.view(k, n), step.keeps_right_sum);
+        const auto add = [&](double factor, Factor beta, const View& to) {
             const RunReport part = product_(factor, left, right, beta, to, here(i, i + 1));
             report_.workspace_used_bytes = std::max(report_.workspace_used_bytes, part.workspace_used_bytes);
         };
@@ -231,7 +233,7 @@ private:
             add(1, 0, q);
             std::vector<PartUpdate> updates;
             for (const ResultTerm<MatrixWindow>& result : step.result) {
-                updates.push_back({c_.on_device(result.block), result.coefficient, result.first() ? beta_ : 1});
+                updates.push_back({c_.on_device(result.block), result.coefficient, result.first() ? 0.0 : 1.0});
             }
             with_backend(compute_, [&](cuda::CudaBackend& backend) { update_parts(backend, updates, q); });
         }
@@ -259,7 +261,7 @@ private:
                              least_evenness_of({{schedule_.algorithm, LevelMode::serial, ""}});
             });
             if ((is_uneven_ && keeps_digits_) ||
-                !layer_sums_are_safe(growth, a_.type(), size_.k, alpha_, 0, {of_a.max_abs, of_b.max_abs, 0})) {
+                !layer_sums_are_safe(growth, a_.type(), size_.k, std::abs(alpha_), 0, {of_a.max_abs, of_b.max_abs, 0})) {
                 throw UnsafeSums{};
             }
         }
@@ -280,7 +282,7 @@ private:
         }
     }
 
-    double alpha_, beta_;
+    Factor alpha_, beta_;
     ProblemSize size_;
     const TransferSchedule& schedule_;
     const std::vector<TransferStep>& steps_;
@@ -304,7 +306,7 @@ private:
 };
 
 /// Nothing where the device has no room for the matrices and the sums of the schedule: then C is as it was.
-std::optional<RunReport> try_transfers(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+std::optional<RunReport> try_transfers(Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
                                        const TransferSchedule& schedule, int device, const ProductContext& context,
                                        const StepProduct& product, bool keeps_digits = false) {
     const cuda::DeviceScope scope(device);
@@ -320,14 +322,14 @@ std::optional<RunReport> try_transfers(double alpha, const ConstView& a, const C
     return run->run();
 }
 
-std::optional<RunReport> try_schedule(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+std::optional<RunReport> try_schedule(Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
                                       const TransferSchedule& schedule, const Options& options, int device,
                                       const ProductContext& context) {
     Options of_steps = options;
     of_steps.overwrite_inputs = options.overwrite_inputs && schedule.steps.size() == 1;  // else they serve again
     return try_transfers(
         alpha, a, b, beta, c, schedule, device, context,
-        [&](double factor, const ConstView& pa, const ConstView& pb, double scale, const View& pc,
+        [&](double factor, const ConstView& pa, const ConstView& pb, Factor scale, const View& pc,
             const ProductContext& where) {
             return multiply_on_device(factor * alpha, pa, pb, scale, pc, of_steps, where);
         },
@@ -343,7 +345,7 @@ std::optional<RunReport> try_schedule(double alpha, const ConstView& a, const Co
 
 }  // namespace
 
-RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+RunReport multiply_host_operands(Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
                                  const TransferSchedule& schedule, const Options& options, int device,
                                  const ProductContext& context) {
     if (const auto report = try_schedule(alpha, a, b, beta, c, schedule, options, device, context)) {
@@ -365,21 +367,20 @@ RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstVi
     return multiply_over_devices(alpha, a, b, beta, c, options, in_parts);
 }
 
-RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+RunReport multiply_host_operands(Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
                                  const Options& options, int device, const ProductContext& context) {
     if (c.rows == 0 || c.cols == 0) {
         return {};
     }
     if (!stored_by_rows("C", c)) {  // parts of rows are contiguous in the transposed product
-        return multiply_host_operands(alpha, transposed(b), transposed(a), beta, transposed(c), options, device,
-                                      context);
+        return multiply_host_operands(alpha, turned(b), turned(a), beta, transposed(c), options, device, context);
     }
     const TransferDecision made =
-        plan_host_operands({c.rows, a.cols, c.cols}, a.type, c.type, beta != 0, options, context);
+        plan_host_operands({c.rows, a.cols, c.cols}, a.type, c.type, beta != 0.0, options, context);
     return multiply_host_operands(alpha, a, b, beta, c, made.schedule, made.options, device, context);
 }
 
-RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+RunReport multiply_host_operands(Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
                                  const ProductPlan& plan, int device, const ProductContext& context) {
     if (c.rows == 0 || c.cols == 0) {
         return {};
@@ -387,37 +388,12 @@ RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstVi
     const ProblemSize size{c.rows, a.cols, c.cols};
     const auto report = try_transfers(
         alpha, a, b, beta, c, transfers_of(size, a.type, plan.transfers), device, context,
-        [&](double factor, const ConstView& pa, const ConstView& pb, double scale, const View& pc,
+        [&](double factor, const ConstView& pa, const ConstView& pb, Factor scale, const View& pc,
             const ProductContext& where) {
-            const ProductPlan part = plan.transfers ? step_plan(plan, {pc.rows, pa.cols, pc.cols}, scale != 0) : plan;
+            const ProductPlan part = plan.transfers ? step_plan(plan, {pc.rows, pa.cols, pc.cols}, scale != 0.0) : plan;
             return multiply_on_device(factor * alpha, pa, pb, scale, pc, part, device, where);
         },
         plan.least_evenness > 0);
-    if (!report) {
-        fail_without_room(size, device);
-    }
-    return *report;
-}
-
-RunReport multiply_complex_host_operands(const Product& product, int device, const ProductContext& context,
-                                         const DeviceStep& there) {
-    const ProblemSize size{product.c.rows, product.a.cols, product.c.cols};
-    if (size.m == 0 || size.n == 0) {
-        return {};
-    }
-    const double adds = product.reads_result() ? 1 : 0;  // C is brought
-    const auto report =
-        try_transfers(1, product.a, product.b, adds, product.c, undivided_transfers(size), device, context,
-                      [&](double /*factor*/, const ConstView& a, const ConstView& b, double /*beta*/, const View& c,
-                          const ProductContext& where) {
-                          Product moved = product;
-                          moved.a = a;
-                          moved.b = b;
-                          moved.c = c;
-                          moved.a.conjugate = product.a.conjugate;
-                          moved.b.conjugate = product.b.conjugate;
-                          return there(moved, where);
-                      });
     if (!report) {
         fail_without_room(size, device);
     }

@@ -3,25 +3,19 @@
 // locked buffers that all cores fill and empty (staging).
 #pragma once
 
-#include <functional>
-
 #include "plan/search/transfer_schedule.hpp"
 #include "product/memory/product.hpp"
 
 namespace heptad {
 
 /// Operands need one contiguous side; anything else is Error(input). The result is in host memory on return.
-RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+RunReport multiply_host_operands(Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
                                  const Options& options, int device, const ProductContext& context);
-/// Of complex numbers, all at once: `there` is called with the same product on the device.
-using DeviceStep = std::function<RunReport(const Product& product, const ProductContext& where)>;
-RunReport multiply_complex_host_operands(const Product& product, int device, const ProductContext& context,
-                                         const DeviceStep& there);
 /// As the plan says: by its transfers, or all at once.
-RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+RunReport multiply_host_operands(Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
                                  const ProductPlan& plan, int device, const ProductContext& context);
 /// In the steps of a schedule. Preconditions: C is not empty; beta is 0 where blocks are summed (by level).
-RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+RunReport multiply_host_operands(Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
                                  const TransferSchedule& schedule, const Options& options, int device,
                                  const ProductContext& context);
 

@@ -28,10 +28,10 @@ HostForecast check_plan_over_devices(const ProductPlan& plan);
 
 /// c = alpha * a * b + beta * c. Validates everything; throws Error, and nothing hangs when a device is lost. C is
 /// undefined after an error that came later than the checks.
-RunReport multiply_over_devices(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+RunReport multiply_over_devices(Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
                                 const Options& options, const ProductContext& context);
 /// As the plan says; segments of C instead of levels at the host where the data does not bear those.
-RunReport multiply_over_devices(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+RunReport multiply_over_devices(Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
                                 const ProductPlan& plan, const ProductContext& context);
 /// c = a * b of packed bits, or c (+)= a * b.
 void multiply_bits_over_devices(Type algebra, const ConstBitView& a, const ConstBitView& b, const BitView& c,
@@ -40,8 +40,8 @@ void multiply_bits_over_devices(const ProductPlan& plan, const ConstBitView& a, 
                                 bool accumulate, const ProductContext& context);
 
 /// The same on devices that the caller has opened, checks made before.
-RunReport run_host_plan(const ProductPlan& plan, const DeviceSet& devices, double alpha, const ConstView& a,
-                        const ConstView& b, double beta, const View& c, const ProductContext& context,
+RunReport run_host_plan(const ProductPlan& plan, const DeviceSet& devices, Factor alpha, const ConstView& a,
+                        const ConstView& b, Factor beta, const View& c, const ProductContext& context,
                         const ProductExponents& lines = {});
 void run_host_plan(const ProductPlan& plan, const DeviceSet& devices, const ConstBitView& a, const ConstBitView& b,
                    const BitView& c, bool accumulate, const ProductContext& context);

@@ -238,7 +238,10 @@ private:
         options.watch = hooks_.watch;
         std::unique_ptr<StepDevice> device;
         if (stage_.open_device) {
-            device = stage_.open_device(step_device_sizes(schedule, plan, options.buffers, products));
+            StepDeviceSizes sizes = step_device_sizes(schedule, plan, options.buffers, products);
+            sizes.left.conjugate = conjugates_left;
+            sizes.right.conjugate = conjugates_right;
+            device = stage_.open_device(sizes);
             options.device = device.get();
             options.tiles_in_turn = request_.verify;
         }
@@ -291,7 +294,7 @@ private:
             FileWindow window = schedule.result_window(step.tile, step.strip);
             window.row += first_row;
             window.rows = c.rows;
-            device->multiply(alpha.real(), {step.left_slot, first_row, c.rows}, step.right_slot, beta.real(),
+            device->multiply(alpha, {step.left_slot, first_row, c.rows}, step.right_slot, beta,
                              tile_place(schedule, step, window), product);
         };
         work.completed = [&](const FileStep& step, const FileWindow& window, const View& c) {

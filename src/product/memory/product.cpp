@@ -243,13 +243,6 @@ RunReport run_with_what_is_free(Factor alpha, const ConstView& a, const ConstVie
     }
 }
 
-void validate_complex_product(const Factor& alpha, const ConstView& a, const ConstView& b, const Factor& beta,
-                              const View& c) {
-    fail_if((alpha.imag() != 0 || beta.imag() != 0) && !is_complex(c.type), ErrorCode::usage,
-            "complex factors are for matrices of c64 and c128, not of {}", type_name(c.type));
-    validate_product(alpha.real(), a, b, beta.real(), c);
-}
-
 void require_single_rounding(const Factor& alpha, const Factor& beta, const View& c) {
     fail_if(!is_rounded_once(alpha, beta, c), ErrorCode::usage,
             "exact products of {} take real alpha and beta, and a C whose rows or columns lie side by side; give "
@@ -324,7 +317,7 @@ RunReport multiply_in_memory(Factor alpha, const ConstView& a, const ConstView& 
         repeat_product(alpha.real(), a, b, beta.real(), c, options, context.threads)) {
         return {};
     }
-    validate_complex_product(alpha, a, b, beta, c);
+    validate_product(alpha, a, b, beta, c);
     const bool by_columns = c.cols > 1 && c.col_stride != 1 && (c.rows <= 1 || c.row_stride == 1);
     if (is_complex(c.type) && by_columns) {  // rows of C are what real products make
         return multiply_in_memory(alpha, turned(b), turned(a), beta, transposed(c), options, context, carried_out);
@@ -344,7 +337,7 @@ RunReport multiply_in_memory(Factor alpha, const ConstView& a, const ConstView& 
 
 RunReport multiply_in_memory(Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
                              const ProductPlan& plan, const ProductContext& context) {
-    validate_complex_product(alpha, a, b, beta, c);
+    validate_product(alpha, a, b, beta, c);
     validate_workspace(context.workspace, context.workspace_bytes, a, b, c);
     validate_plan(plan, a, b, std::abs(beta), c);
     if (is_complex(c.type) && is_by_residues(plan)) {

@@ -1,16 +1,16 @@
 // Checks of what a caller hands over, before anything is read or written.
 #pragma once
 
+#include <complex>
+
 #include "base/view.hpp"
 #include "plan/model/plan.hpp"
 
 namespace heptad {
 
 /// Shapes, strides, types, overlap, scalars. Throws Error(input) or Error(usage) with a sentence.
-void validate_product(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c);
-
-/// Complex products are made on one processor. Throws Error(usage) that names the other place or way.
-void refuse_complex(Type type, const char* place);
+void validate_product(std::complex<double> alpha, const ConstView& a, const ConstView& b, std::complex<double> beta,
+                      const View& c);
 
 /// The plan is for a product of these sizes and this type (already validated); or Error(usage).
 void validate_plan_of(const ProductPlan& plan, const ConstView& a, const ConstView& b, double beta);

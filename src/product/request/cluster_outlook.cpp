@@ -34,7 +34,6 @@ ClusterOutlook forecast_cluster(const Request& request, const ProblemSize& size,
     const Type type = request.type.value_or(Type::f32);
     ClusterRates rates = cluster.rates;
     refuse_exact(request.options.accuracy, type, "among ranks");
-    refuse_complex(type, "among ranks");
     std::optional<ProductPlan> share;
     if (!cluster.rate_given || !is_device_list(request.options.device)) {
         share = plan_of_share(request, size, type, cluster.nodes);

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/bit_bytes.hpp"
-#include "base/fail_if.hpp"
+#include "base/error.hpp"
 #include "base/size.hpp"
 #include "base/thread_pool.hpp"
 #include "base/types.hpp"
@@ -61,8 +61,6 @@ StageProducts device_stage(const Request& asked) {
     Options within_device = asked.options;
     within_device.host = {};  // the file's own cut fits
     stage.plan = [options = within_device, room](const StageProduct& product, Type type) {
-        fail_if(is_complex(type), ErrorCode::usage,
-                "products of {} do not run on cuda from file to file; set device to cpu", type_name(type));
         const auto element = static_cast<std::int64_t>(element_bytes(type));
         const std::int64_t with_tiles = product.panel_bytes + product.tile_bytes;
         const std::int64_t with_strips = product.panel_bytes + product.m * product.n * element;
@@ -117,7 +115,7 @@ StageProducts over_devices_stage(const Request& asked) {
     stage.how = bits_decided_by;
     stage.multiply = [=](Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
                          const ProductPlan& plan, void*, std::int64_t) {
-        return multiply_over_devices(alpha.real(), a, b, beta.real(), c, plan, context);
+        return multiply_over_devices(alpha, a, b, beta, c, plan, context);
     };
     return stage;
 }

@@ -63,16 +63,15 @@ public:
         const View c = whole_c.view();
         const Factor alpha = request_.alpha, beta = request_.beta;
         if (const auto* over = std::get_if<HostDecision>(&plan.decided)) {
-            return multiply_over_devices(alpha.real(), a, b, beta.real(), c, over->plan, context);
+            return multiply_over_devices(alpha, a, b, beta, c, over->plan, context);
         }
         if (const auto* divided = std::get_if<TransferDecision>(&plan.decided)) {
-            return multiply_host_operands(alpha.real(), a, b, beta.real(), c, divided->schedule, divided->options,
-                                          plan.device, context);
+            return multiply_host_operands(alpha, a, b, beta, c, divided->schedule, divided->options, plan.device,
+                                          context);
         }
         const ProductPlan& whole = std::get<ProductPlan>(plan.decided);
         if (plan.device >= 0) {
-            return multiply_on_device({alpha.real(), a, b, beta.real(), c, {alpha.imag(), beta.imag()}}, whole,
-                                      plan.device, context);
+            return multiply_on_device(alpha, a, b, beta, c, whole, plan.device, context);
         }
         if (!request_.plan_file.empty()) {
             return multiply_in_memory(alpha, a, b, beta, c, whole, context);

@@ -40,7 +40,7 @@ public:
         plan_.pass(Fault::upload);
         lane_->upload(to, from);
     }
-    void solve(const OperandPlace& left, const OperandPlace& right, double alpha, double beta) override {
+    void solve(const OperandPlace& left, const OperandPlace& right, std::complex<double> alpha, double beta) override {
         plan_.pass(Fault::solve);
         lane_->solve(left, right, alpha, beta);
     }

@@ -5,22 +5,17 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <random>
 #include <vector>
 
-#include "base/complex_as_real.hpp"
 #include "base/error.hpp"
 #include "check/verify.hpp"
 #include "io/machine_file.hpp"
-#include "kernels/guarded_matrix.hpp"
-#include "product/memory/product.hpp"
+#include "product/memory/complex_cases.hpp"
 
 namespace heptad::test {
 namespace {
-
-using Exact = std::complex<long double>;
 
 constexpr ComplexWay kWays[] = {ComplexWay::three_products, ComplexWay::one_product, ComplexWay::in_place,
                                 ComplexWay::none};
@@ -38,47 +33,6 @@ RunReport multiply_by(ComplexWay way, Factor alpha, const ConstView& a, const Co
     const RunReport report = multiply_in_memory(alpha, a, b, beta, c, parse_plan(to_string(plan)), context);
     EXPECT_LE(report.workspace_used_bytes, plan.workspace_bytes);
     return report;
-}
-
-Exact get(const ConstView& v, std::int64_t i, std::int64_t j) {
-    return with_part_type(v.type, [&]<class T>() {
-        T parts[2];
-        std::memcpy(parts, element_pointer(v, i, j), sizeof parts);
-        return Exact(parts[0], v.conjugate ? -parts[1] : parts[1]);
-    });
-}
-
-void set(const View& v, std::int64_t i, std::int64_t j, double real, double imaginary) {
-    with_part_type(v.type, [&]<class T>() {
-        const T parts[2] = {static_cast<T>(real), static_cast<T>(imaginary)};
-        std::memcpy(element_pointer(v, i, j), parts, sizeof parts);
-    });
-}
-
-template <class Draw>
-void fill(const GuardedMatrix& matrix, Draw&& draw) {
-    for (std::int64_t i = 0; i < matrix.view().rows; ++i) {
-        for (std::int64_t j = 0; j < matrix.view().cols; ++j) {
-            const double real = draw();
-            set(matrix.view(), i, j, real, draw());
-        }
-    }
-}
-
-/// As it lies in memory, transposed, conjugated, or both.
-ConstView meant(const GuardedMatrix& matrix, bool transpose, bool conjugate) {
-    ConstView view = transpose ? transposed(ConstView(matrix.view())) : ConstView(matrix.view());
-    view.conjugate = conjugate;
-    return view;
-}
-
-Exact expected(std::complex<double> alpha, const ConstView& a, const ConstView& b, std::complex<double> beta,
-               const ConstView& c0, std::int64_t i, std::int64_t j) {
-    Exact sum = 0;
-    for (std::int64_t p = 0; p < a.cols && alpha != 0.0; ++p) {
-        sum += get(a, i, p) * get(b, p, j);
-    }
-    return Exact(alpha) * sum + (beta == 0.0 ? Exact() : Exact(beta) * get(c0, i, j));
 }
 
 TEST(complex_product, every_way_form_layout_and_factor_equals_the_definition_bit_for_bit) {
