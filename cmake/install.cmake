@@ -88,7 +88,7 @@ if(TARGET heptad_scalapack)
   install(EXPORT heptad_scalapack_targets NAMESPACE heptad:: DESTINATION ${package_dir} FILE heptadScalapackTargets.cmake
     COMPONENT mpi)
   heptad_pkg_config(heptad-scalapack -lheptad_scalapack
-    "pdgemm_ and psgemm_ in the place of ScaLAPACK's: link it before ScaLAPACK, or preload it")
+    "psgemm_, pdgemm_, pcgemm_ and pzgemm_ in the place of ScaLAPACK's: link it before ScaLAPACK, or preload it")
   install(CODE "if(EXISTS $<TARGET_FILE:heptad_scalapack>)
   file(INSTALL ${PROJECT_BINARY_DIR}/heptad-scalapack.pc DESTINATION \${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()" COMPONENT mpi)

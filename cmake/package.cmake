@@ -61,7 +61,7 @@ endif()
 # By itself, so that nothing else depends on MPI.
 if(TARGET heptad_mpi)
   heptad_package(mpi heptad-mpi math
-    "On a cluster: heptad-mpi, and pdgemm_ and psgemm_ in the place of ScaLAPACK's.")
+    "On a cluster: heptad-mpi, and psgemm_ to pzgemm_ in the place of ScaLAPACK's.")
   # The library of MPI alone starts nothing, not even one rank: that takes the launcher and its daemon.
   if(HEPTAD_OPEN_MPI)
     set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS openmpi-bin)

@@ -44,11 +44,11 @@ using RankExchange = std::function<void(int to, const void* sent, std::int64_t s
                                         std::int64_t received_bytes)>;
 
 /// C = alpha * A * B + beta * C on all processes of the grid, which call it alike. A is size.m x size.k, B size.k x
-/// size.n and C size.m x size.n, transposes applied; C is neither transposed nor conjugated. One element type: f64, f32,
-/// c128, c64, i32, i64; complex factors are for c64 and c128. beta = 0: C is not read. Each process takes over a block
-/// of the product, gets what it needs of A and B from whoever holds it, multiplies by the options with that many threads
-/// (0: all cores) and sends the holders of C what it computed.
-/// Throws Error(usage) or Error(input), on every process alike, for parts that are not inside their matrices.
+/// size.n and C size.m x size.n, transposes applied; C is neither transposed nor conjugated. One element type: f64,
+/// f32, c128, c64, i32, i64; complex factors are for c64 and c128. beta = 0: C is not read. Each process takes over a
+/// block of the product, gets what it needs of A and B from whoever holds it, multiplies by the options with that many
+/// threads (0: all cores) and sends the holders of C what it computed. Throws Error(usage) or Error(input), on every
+/// process alike, for parts that are not inside their matrices.
 HEPTAD_API void multiply_block_cyclic(const ProblemSize& size, std::complex<double> alpha, const BlockCyclicPart& a,
                                       const BlockCyclicPart& b, std::complex<double> beta, const BlockCyclicPart& c,
                                       const ProcessGrid& grid, const RankExchange& exchange,

@@ -1,14 +1,16 @@
-// pdgemm_ and psgemm_ of libheptad_scalapack against ScaLAPACK's own, which is opened beside it: every transpose, parts
-// of matrices, blocks of all sizes, first blocks of other sizes, grids whose first process is not the first. Small
-// integers, so the results are exact, and everything outside the part of C must stay as it was. Run under mpirun with
-// HEPTAD_MIN_SIZE=1; ends with 1 where anything differs.
+// psgemm_, pdgemm_, pcgemm_ and pzgemm_ of libheptad_scalapack against ScaLAPACK's own, which is opened beside it:
+// every transpose, parts of matrices, blocks of all sizes, first blocks of other sizes, grids whose first process is
+// not the first. Small integers, so the results are exact, and everything outside the part of C must stay as it was.
+// Run under mpirun with HEPTAD_MIN_SIZE=1; ends with 1 where anything differs.
 #include <dlfcn.h>
 #include <mpi.h>
 
 #include <algorithm>
+#include <complex>
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 extern "C" {
@@ -19,12 +21,20 @@ void Cblacs_exit(int keep_mpi);
 void pdgemm_(const char*, const char*, const int*, const int*, const int*, const double*, double*, const int*,
              const int*, const int*, double*, const int*, const int*, const int*, const double*, double*, const int*,
              const int*, const int*);
+void pcgemm_(const char*, const char*, const int*, const int*, const int*, const std::complex<float>*,
+             std::complex<float>*, const int*, const int*, const int*, std::complex<float>*, const int*, const int*,
+             const int*, const std::complex<float>*, std::complex<float>*, const int*, const int*, const int*);
+void pzgemm_(const char*, const char*, const int*, const int*, const int*, const std::complex<double>*,
+             std::complex<double>*, const int*, const int*, const int*, std::complex<double>*, const int*, const int*,
+             const int*, const std::complex<double>*, std::complex<double>*, const int*, const int*, const int*);
 void psgemm_(const char*, const char*, const int*, const int*, const int*, const float*, float*, const int*, const int*,
              const int*, float*, const int*, const int*, const int*, const float*, float*, const int*, const int*,
              const int*);
 }
 
 namespace {
+
+constexpr int kCases = 150;  // of each type
 
 struct Grid {
     int context = 0, rows = 1, cols = 1, my_row = 0, my_col = 0;
@@ -42,6 +52,18 @@ public:
 private:
     std::uint64_t state_ = 2026;
 };
+
+/// An integer from -below to upto - below, or two of them.
+template <class Element>
+Element draw(Numbers& numbers, int upto, int below) {
+    const auto one = [&] { return numbers.upto(upto) - below; };
+    if constexpr (std::is_floating_point_v<Element>) {
+        return static_cast<Element>(one());
+    } else {
+        const auto real = static_cast<typename Element::value_type>(one());
+        return {real, static_cast<typename Element::value_type>(one())};
+    }
+}
 
 template <class Element>
 struct Local {
@@ -86,7 +108,7 @@ Local<Element> make(const Grid& grid, Numbers& numbers, int rows, int cols) {
     }
     local.data.resize(static_cast<std::size_t>(leading) * static_cast<std::size_t>(width > 0 ? width : 1));
     for (Element& element : local.data) {
-        element = static_cast<Element>(own.upto(16) - 8);
+        element = draw<Element>(own, 16, 8);
     }
     return local;
 }
@@ -100,7 +122,7 @@ int differences(const Grid& grid, Numbers& numbers, Gemm* ours, Gemm* theirs, in
         Local<Element> a = ta == 'N' ? make<Element>(grid, numbers, m, k) : make<Element>(grid, numbers, k, m);
         Local<Element> b = tb == 'N' ? make<Element>(grid, numbers, k, n) : make<Element>(grid, numbers, n, k);
         Local<Element> c = make<Element>(grid, numbers, m, n);
-        const auto alpha = static_cast<Element>(numbers.upto(4) - 2), beta = static_cast<Element>(numbers.upto(3) - 1);
+        const auto alpha = draw<Element>(numbers, 4, 2), beta = draw<Element>(numbers, 3, 1);
         std::vector<Element> expected = c.data;
         theirs(&ta, &tb, &m, &n, &k, &alpha, a.data.data(), &a.row, &a.col, a.descriptor, b.data.data(), &b.row, &b.col,
                b.descriptor, &beta, expected.data(), &c.row, &c.col, c.descriptor);
@@ -132,21 +154,25 @@ int main(int argc, char** argv) {
     Cblacs_gridinit(&grid.context, argc > 3 ? argv[3] : "Row", rows, cols);
     Cblacs_gridinfo(grid.context, &grid.rows, &grid.cols, &grid.my_row, &grid.my_col);
     void* const library = dlopen(HEPTAD_SCALAPACK, RTLD_NOW | RTLD_LOCAL);
-    auto* const their_pdgemm = library == nullptr ? nullptr : symbol_of<decltype(pdgemm_)>(library, "pdgemm_");
-    auto* const their_psgemm = library == nullptr ? nullptr : symbol_of<decltype(psgemm_)>(library, "psgemm_");
     int wrong = 0;
-    if (their_pdgemm == nullptr || their_psgemm == nullptr || their_pdgemm == &pdgemm_) {
-        std::printf("there are no two pdgemm_ to compare\n");
+    if (library == nullptr || symbol_of<decltype(pzgemm_)>(library, "pzgemm_") == &pzgemm_) {
+        std::printf("there are no two pzgemm_ to compare\n");
         wrong = 1;
     } else if (grid.my_row >= 0) {
         Numbers numbers;
-        wrong = differences<double>(grid, numbers, &pdgemm_, their_pdgemm, 150) +
-                differences<float>(grid, numbers, &psgemm_, their_psgemm, 150);
+        const auto compare = [&]<class Element>(Element, auto* ours, const char* name) {
+            auto* const theirs = symbol_of<std::remove_pointer_t<decltype(ours)>>(library, name);
+            wrong += theirs == nullptr ? 1 : differences<Element>(grid, numbers, ours, theirs, kCases);
+        };
+        compare(double{}, &pdgemm_, "pdgemm_");
+        compare(float{}, &psgemm_, "psgemm_");
+        compare(std::complex<double>{}, &pzgemm_, "pzgemm_");
+        compare(std::complex<float>{}, &pcgemm_, "pcgemm_");
     }
     int all_wrong = 0;
     MPI_Allreduce(&wrong, &all_wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0) {
-        std::printf("%d x %d processes: 300 products, %d differences\n", rows, cols, all_wrong);
+        std::printf("%d x %d processes: %d products, %d differences\n", rows, cols, 4 * kCases, all_wrong);
     }
     Cblacs_exit(1);
     MPI_Finalize();

@@ -14,7 +14,7 @@ endif()
 heptad_test(api/files_test heptad_api)
 heptad_test(api/check_test heptad_api)
 
-# pdgemm_ and psgemm_ beside those of ScaLAPACK, where it is installed. One thread for each rank and call: there are more
+# psgemm_, pdgemm_, pcgemm_ and pzgemm_ beside those of ScaLAPACK, where it is installed. One thread for each rank and call: there are more
 # ranks than cores already.
 set(every_size HEPTAD_MIN_SIZE=1 OPENBLAS_NUM_THREADS=1 HEPTAD_THREADS=1)
 find_library(HEPTAD_SCALAPACK_LIBRARY NAMES scalapack-openmpi scalapack)
@@ -37,7 +37,7 @@ elseif(NOT HEPTAD_SANITIZE)
 endif()
 
 # ScaLAPACK's own testers, as Debian has them, with the library preloaded: level 3 of PBLAS with its error exits, LU,
-# orthogonal factorizations and inverses. The library has no complex routines: those testers must not notice it.
+# orthogonal factorizations and inverses.
 find_path(HEPTAD_SCALAPACK_TESTERS PBLAS/dpb3tst PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE} /usr/lib
   PATH_SUFFIXES scalapack/openmpi-tests NO_DEFAULT_PATH)
 if(HEPTAD_OPEN_MPI AND HEPTAD_SCALAPACK_TESTERS AND NOT HEPTAD_SANITIZE)

@@ -93,7 +93,7 @@ TEST_F(Device, files_and_matrices_beyond_the_device_go_by_residues) {
     if (!available_) {
         GTEST_SKIP() << cuda_["problem"].get<std::string>();
     }
-    for (const char* type : {"f32", "i64"}) {
+    for (const char* type : {"f32", "c64", "i64"}) {
         for (const char* name : {"L.npy", "R.npy"}) {
             heptad_ok({"gen", "uniform", "--shape", "3000x3000", "--type", type, "--seed", name[0] == 'L' ? "1" : "2",
                        "-o", name});

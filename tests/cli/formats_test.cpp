@@ -115,12 +115,11 @@ TEST_F(Formats, complex_matrices_are_multiplied_conjugated_and_verified_in_memor
     EXPECT_NE(heptad_fails(2, with(mul, {"--overlap", "on", "--host-levels", "1"})).find("--host-levels"),
               std::string::npos);
     const std::vector<std::string> sum{"--conjugate-a", "--alpha", "1.5-2i", "--beta", "-i", "--add", "C.npy"};
-    for (const std::vector<std::string>& way :
-         {std::vector<std::string>{},
-          {"--overlap", "on"},
-          {"--overlap", "on", "--memory", "400K"},
-          {"--device", "cpu:3", "--device-memory", "100K"},
-          {"--device", "cpu:2", "--overlap", "on", "--memory", "600K"}}) {
+    for (const std::vector<std::string>& way : {std::vector<std::string>{},
+                                                {"--overlap", "on"},
+                                                {"--overlap", "on", "--memory", "400K"},
+                                                {"--device", "cpu:3", "--device-memory", "100K"},
+                                                {"--device", "cpu:2", "--overlap", "on", "--memory", "600K"}}) {
         const nlohmann::json told =
             heptad_json(with(with({"mul", "A.npy", "B.npy", "-o", "S.npy", "--transpose-a", "--verify"}, sum), way));
         EXPECT_EQ(told["verified"], true);

@@ -79,7 +79,7 @@ ProductPlan plan_from_host(const GemmCall& call, const Options& options, const P
 /// True: it was done on a device, where that was predicted to be sooner. Not with a beta: a device that fails may have
 /// written parts of C.
 bool multiply_on_some_device(const GemmCall& call, const ProductContext& context, ProductPlan& plan) {
-    if (!knobs().may_use_device || call.beta != 0.0 || is_complex(call.a.type)) {
+    if (!knobs().may_use_device || call.beta != 0.0) {
         return false;
     }
     Options options;
@@ -92,7 +92,7 @@ bool multiply_on_some_device(const GemmCall& call, const ProductContext& context
         return false;
     }
     options.device = device;
-    multiply_on_device(call.alpha.real(), call.a, call.b, 0, call.c, options, context);
+    multiply_on_device(call.alpha, call.a, call.b, 0, call.c, options, context);
     if (drop_in::is_logged()) {
         plan = plan_from_host(call, options, context);
     }
@@ -129,11 +129,11 @@ bool multiply_complex_as_planned(const GemmCall& call, const ProductContext& con
 
 /// True: done. `is_under_way`: an error came when C, which counts, may have been written.
 bool multiply_as_planned(const GemmCall& call, const ProductContext& context, ProductPlan& plan, bool& is_under_way) {
-    if (is_complex(call.a.type)) {
-        return multiply_complex_as_planned(call, context, plan, is_under_way);
-    }
     if (multiply_on_some_device(call, context, plan)) {
         return true;
+    }
+    if (is_complex(call.a.type)) {
+        return multiply_complex_as_planned(call, context, plan, is_under_way);
     }
     const int levels = levels_for(call.a, call.b, context.threads);
     if (levels == 0) {

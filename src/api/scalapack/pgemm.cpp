@@ -134,9 +134,9 @@ struct Call {
 
     int context() const { return c.descriptor.context; }
     bool is_sound() const {
-        return grid.my_row >= 0 && is_operation(operation_a) && is_operation(operation_b) &&
-               std::min({m, n, k}) >= 0 && heptad::is_sound(a, m, k, grid, context()) &&
-               heptad::is_sound(b, k, n, grid, context()) && heptad::is_sound(c, m, n, grid, context());
+        return grid.my_row >= 0 && is_operation(operation_a) && is_operation(operation_b) && std::min({m, n, k}) >= 0 &&
+               heptad::is_sound(a, m, k, grid, context()) && heptad::is_sound(b, k, n, grid, context()) &&
+               heptad::is_sound(c, m, n, grid, context());
     }
     bool is_small() const { return std::min({m, n, k}) < smallest_size() || alpha == 0.0; }
 };
@@ -207,13 +207,13 @@ void pgemm(const char* routine, const char* symbol, const char* transpose_a, con
 
 extern "C" {
 
-#define HEPTAD_PGEMM(name, routine, Element)                                                                         \
-    HEPTAD_API void name(const char* transpose_a, const char* transpose_b, const int* m, const int* n, const int* k, \
-                         const Element* alpha, Element* a, const int* ia, const int* ja, const int* desc_a,          \
-                         Element* b, const int* ib, const int* jb, const int* desc_b, const Element* beta,           \
-                         Element* c, const int* ic, const int* jc, const int* desc_c) {                              \
-        heptad::pgemm<Element>(routine, #name, transpose_a, transpose_b, m, n, k, alpha, a, ia, ja, desc_a, b, ib,   \
-                               jb, desc_b, beta, c, ic, jc, desc_c);                                                 \
+#define HEPTAD_PGEMM(name, routine, Element)                                                                           \
+    HEPTAD_API void name(const char* transpose_a, const char* transpose_b, const int* m, const int* n, const int* k,   \
+                         const Element* alpha, Element* a, const int* ia, const int* ja, const int* desc_a,            \
+                         Element* b, const int* ib, const int* jb, const int* desc_b, const Element* beta, Element* c, \
+                         const int* ic, const int* jc, const int* desc_c) {                                            \
+        heptad::pgemm<Element>(routine, #name, transpose_a, transpose_b, m, n, k, alpha, a, ia, ja, desc_a, b, ib, jb, \
+                               desc_b, beta, c, ic, jc, desc_c);                                                       \
     }
 
 HEPTAD_PGEMM(psgemm_, "PSGEMM", float)

@@ -171,10 +171,9 @@ std::optional<Evenness> judge_for_caps(const RankWork& work) {
     const double limit =
         is_double ? std::numeric_limits<double>::max() : static_cast<double>(std::numeric_limits<float>::max());
     const double terms = static_cast<double>(k) * (is_complex(type) ? 2 : 1);
-    const bool fits = even.max_a * growth * std::max(1.0, even.max_b) * terms *
-                              std::max(1.0, std::abs(work.node.alpha)) <
-                          limit &&
-                      even.max_b * growth < limit;  // false for NaN
+    const bool fits =
+        even.max_a * growth * std::max(1.0, even.max_b) * terms * std::max(1.0, std::abs(work.node.alpha)) < limit &&
+        even.max_b * growth < limit;  // false for NaN
     work.node.note({.fell_back = !fits, .scaled = fits && even.scales()});
     return fits ? std::optional(std::move(even)) : std::nullopt;
 }

@@ -182,8 +182,8 @@ private:
     }
     static check::JudgedProduct judged(const CheckWork& work) {
         const auto& [alpha, beta] = std::tie(work.node.alpha, work.node.beta);
-        return {alpha.real(), beta.real(), work.plan.k,  work.stored, check::JudgedBy{work.node.options.accuracy},
-                1,            alpha.imag(), beta.imag()};
+        return {alpha.real(), beta.real(), work.plan.k, work.stored, check::JudgedBy{work.node.options.accuracy}, 1,
+                alpha.imag(), beta.imag()};
     }
 
     VerifyResult judge() const {

@@ -6,8 +6,8 @@
 //
 // i32, i64, gf2: 64 vectors, exact; a wrong C passes with probability at most 2^-64. Floats: 8 draws of random signs,
 // times weights that keep small columns in sight, summed in a higher precision and judged by
-// check/streamed_residual.hpp; complex ones by both parts (check/complex_lanes.hpp). bool has no subtraction: rows of C drawn at random, 512 of them, are recomputed, 64 in
-// the bits of a word.
+// check/streamed_residual.hpp; complex ones by both parts (check/complex_lanes.hpp). bool has no subtraction: rows of C
+// drawn at random, 512 of them, are recomputed, 64 in the bits of a word.
 //
 // A message of (k + m) * 64 to 256 bytes per rank; A, B and C are read once more, B twice for floats, by other ranks
 // than those that multiplied: what a rank read wrongly, or from another file, it would read so again.

@@ -33,9 +33,10 @@ std::vector<std::string> request_facts(const ClusterJob& job) {
     const Options& options = job.node.options;
     return {
         fmt::format("version {}", job.version),
-        fmt::format("product transpose-a={} transpose-b={} conjugate-a={} conjugate-b={} alpha={:a},{:a} beta={:a},{:a}",
-                    job.transpose_a, job.transpose_b, job.node.conjugate_a, job.node.conjugate_b,
-                    job.node.alpha.real(), job.node.alpha.imag(), job.node.beta.real(), job.node.beta.imag()),
+        fmt::format(
+            "product transpose-a={} transpose-b={} conjugate-a={} conjugate-b={} alpha={:a},{:a} beta={:a},{:a}",
+            job.transpose_a, job.transpose_b, job.node.conjugate_a, job.node.conjugate_b, job.node.alpha.real(),
+            job.node.alpha.imag(), job.node.beta.real(), job.node.beta.imag()),
         fmt::format("cluster algorithm={} grid={} block={} scatter={} keep-parts={}", job.request.algorithm,
                     shape_text(job.request.grid, &ClusterGrid::pm, &ClusterGrid::pk, &ClusterGrid::pn),
                     shape_text(job.request.block, &BlockSize::x, &BlockSize::y, &BlockSize::z),

@@ -30,9 +30,8 @@ void copy(const ConstView& from, const View& to, const cuda::Stream& stream) {
 void NodeSettings::multiply(const ConstView& a, const ConstView& b, Factor factor_of_c, const View& c,
                             const ProductContext& context) const {
     const ConstView left = conjugated(a, conjugate_a), right = conjugated(b, conjugate_b);
-    note(is_device_product(options.device)
-             ? multiply_on_device(alpha, left, right, factor_of_c, c, options, context)
-             : multiply_in_memory(alpha, left, right, factor_of_c, c, options, context));
+    note(is_device_product(options.device) ? multiply_on_device(alpha, left, right, factor_of_c, c, options, context)
+                                           : multiply_in_memory(alpha, left, right, factor_of_c, c, options, context));
 }
 
 HostBlock::HostBlock(Matrix elements, bool lock)

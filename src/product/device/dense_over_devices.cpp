@@ -223,7 +223,8 @@ namespace {
 RunReport run_what_the_data_bears(const ProductPlan& plan, const DeviceList& list, const DeviceSet& devices,
                                   Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
                                   const Options& limits, const ProductContext& context) {
-    const LayerJudgement judged = judge_sums(plan, a, b, c, alpha.real(), beta.real(), shared_pool(effective_threads(context)));
+    const LayerJudgement judged =
+        judge_sums(plan, a, b, c, alpha.real(), beta.real(), shared_pool(effective_threads(context)));
     const bool bears = judged.safe && (judged.even || plan.least_evenness == 0);
     Options segments = limits;
     segments.host.levels = 0;

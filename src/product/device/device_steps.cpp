@@ -108,10 +108,9 @@ public:
         context.workspace = workspace_.data();
         context.workspace_bytes = sizes_.workspace_bytes;
         const View& strip = left_views_[index(left.slot)];
-        multiply_on_device(
-            alpha, conjugated(block(strip, left.row, 0, left.rows, strip.cols), sizes_.left.conjugate),
-            conjugated(right_views_[index(right_slot)], sizes_.right.conjugate), beta, result(place), plan, device_,
-            context);
+        multiply_on_device(alpha, conjugated(block(strip, left.row, 0, left.rows, strip.cols), sizes_.left.conjugate),
+                           conjugated(right_views_[index(right_slot)], sizes_.right.conjugate), beta, result(place),
+                           plan, device_, context);
         multiply_.synchronize();
     }
 

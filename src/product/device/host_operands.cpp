@@ -260,8 +260,8 @@ private:
                 is_uneven_ = judge_evenness(backend, a_.host(), of_a, b_.host(), of_b, false).value <
                              least_evenness_of({{schedule_.algorithm, LevelMode::serial, ""}});
             });
-            if ((is_uneven_ && keeps_digits_) ||
-                !layer_sums_are_safe(growth, a_.type(), size_.k, std::abs(alpha_), 0, {of_a.max_abs, of_b.max_abs, 0})) {
+            if ((is_uneven_ && keeps_digits_) || !layer_sums_are_safe(growth, a_.type(), size_.k, std::abs(alpha_), 0,
+                                                                      {of_a.max_abs, of_b.max_abs, 0})) {
                 throw UnsafeSums{};
             }
         }

@@ -114,9 +114,8 @@ StageProducts over_devices_stage(const Request& asked) {
     };
     stage.how = bits_decided_by;
     stage.multiply = [=](Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
-                         const ProductPlan& plan, void*, std::int64_t) {
-        return multiply_over_devices(alpha, a, b, beta, c, plan, context);
-    };
+                         const ProductPlan& plan, void*,
+                         std::int64_t) { return multiply_over_devices(alpha, a, b, beta, c, plan, context); };
     return stage;
 }
 

@@ -1,6 +1,7 @@
 // Products of block-cyclic matrices, every process a thread that hands messages to the others.
 #include <gtest/gtest.h>
 
+#include <complex>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -38,7 +39,18 @@ private:
     std::map<std::pair<int, int>, std::deque<std::vector<std::byte>>> boxes_;
 };
 
-using Dense = std::vector<float>;  // column-major
+template <class Element>
+using Dense = std::vector<Element>;  // column-major
+
+using Complex = std::complex<float>;
+template <class Element>
+Element number(float real, float imaginary) {
+    if constexpr (std::is_same_v<Element, Complex>) {
+        return {real, imaginary};
+    } else {
+        return real;
+    }
+}
 
 struct Layout {
     std::int64_t rows, cols, row_block, col_block;
@@ -79,21 +91,29 @@ struct Layout {
             ++local_col;
         }
     }
-    BlockCyclicMatrix matrix(Dense& local, const ProcessGrid& grid) const {
-        return {local.data(),     Type::f32,       rows,           cols, row_block, col_block, first_row, first_col,
-                height(grid) + 1, first_row_block, first_col_block};
+    template <class Element>
+    BlockCyclicMatrix matrix(Dense<Element>& local, const ProcessGrid& grid) const {
+        return {
+            local.data(),     TypeOf<Element>::value, rows,           cols, row_block, col_block, first_row, first_col,
+            height(grid) + 1, first_row_block,        first_col_block};
     }
 };
 
-Dense numbered(std::int64_t count, int seed) {
-    Dense dense(static_cast<std::size_t>(count));
+template <class Element>
+Dense<Element> numbered(std::int64_t count, int seed) {
+    Dense<Element> dense(static_cast<std::size_t>(count));
     for (std::size_t i = 0; i < dense.size(); ++i) {
-        dense[i] = static_cast<float>(static_cast<int>((i * 7919 + static_cast<std::size_t>(seed) * 31) % 17) - 8);
+        const auto small = [&](std::size_t step) {
+            return static_cast<float>(static_cast<int>((i * step + static_cast<std::size_t>(seed) * 31) % 17) - 8);
+        };
+        dense[i] = number<Element>(small(7919), small(6007));
     }
     return dense;
 }
 
-/// C(2.., 1..) = 2 * A^T(.., 3..) * B(1.., ..) - C(2.., 1..) with m = 9, k = 13, n = 7.
+/// C(2.., 1..) = alpha * A^T(.., 3..) * B(1.., ..) + beta * C(2.., 1..) with m = 9, k = 13, n = 7; of complex numbers
+/// the conjugate of A^T and complex factors.
+template <class Element>
 void expect_product_on(int rows, int cols, bool other_first_blocks) {
     const auto with = [&](Layout layout, std::int64_t first_rows, std::int64_t first_cols) {
         layout.first_row_block = other_first_blocks ? first_rows : layout.row_block;
@@ -102,19 +122,25 @@ void expect_product_on(int rows, int cols, bool other_first_blocks) {
     };
     const Layout la = with({20, 14, 3, 2, rows - 1, 0, 0, 0}, 1, 5), lb = with({15, 8, 4, 3, 0, cols - 1, 0, 0}, 9, 2),
                  lc = with({12, 9, 2, 5, 0, 0, 0, 0}, 3, 1);
-    const Dense a = numbered(20 * 14, 1), b = numbered(15 * 8, 2), c = numbered(12 * 9, 3);
-    Dense expected = c;
+    constexpr bool kIsComplex = std::is_same_v<Element, Complex>;
+    const auto alpha = number<Element>(2, 1), beta = number<Element>(-1, 2);
+    const auto a = numbered<Element>(20 * 14, 1), b = numbered<Element>(15 * 8, 2), c = numbered<Element>(12 * 9, 3);
+    Dense<Element> expected = c;
     for (std::int64_t i = 0; i < 9; ++i) {
         for (std::int64_t j = 0; j < 7; ++j) {
-            float sum = 0;
+            Element sum = 0;
             for (std::int64_t h = 0; h < 13; ++h) {
-                sum += a[static_cast<std::size_t>((i + 3) * 20 + h)] * b[static_cast<std::size_t>(j * 15 + h + 1)];
+                Element left = a[static_cast<std::size_t>((i + 3) * 20 + h)];
+                if constexpr (kIsComplex) {
+                    left = std::conj(left);
+                }
+                sum += left * b[static_cast<std::size_t>(j * 15 + h + 1)];
             }
-            float& element = expected[static_cast<std::size_t>((j + 1) * 12 + i + 2)];
-            element = 2 * sum - element;
+            Element& element = expected[static_cast<std::size_t>((j + 1) * 12 + i + 2)];
+            element = alpha * sum + beta * element;
         }
     }
-    Dense result(c.size());
+    Dense<Element> result(c.size());
     std::mutex mutex;
     Mailboxes mailboxes;
     std::vector<std::thread> processes;
@@ -124,13 +150,13 @@ void expect_product_on(int rows, int cols, bool other_first_blocks) {
             for (int rank = 0; rank < rows * cols; ++rank) {
                 grid.ranks.push_back(100 + rank);
             }
-            Dense local_a(600), local_b(600), local_c(600);
+            Dense<Element> local_a(600), local_b(600), local_c(600);
             la.visit(grid, [&](std::size_t at, std::size_t local) { local_a[local] = a[at]; });
             lb.visit(grid, [&](std::size_t at, std::size_t local) { local_b[local] = b[at]; });
             lc.visit(grid, [&](std::size_t at, std::size_t local) { local_c[local] = c[at]; });
-            multiply_block_cyclic({9, 13, 7}, 2, {la.matrix(local_a, grid), 0, 3, true},
-                                  {lb.matrix(local_b, grid), 1, 0, false}, -1, {lc.matrix(local_c, grid), 2, 1, false},
-                                  grid, mailboxes.of(100 + process), {}, 1);
+            multiply_block_cyclic({9, 13, 7}, alpha, {la.matrix(local_a, grid), 0, 3, true, kIsComplex},
+                                  {lb.matrix(local_b, grid), 1, 0, false}, beta,
+                                  {lc.matrix(local_c, grid), 2, 1, false}, grid, mailboxes.of(100 + process), {}, 1);
             const std::lock_guard lock(mutex);
             lc.visit(grid, [&](std::size_t at, std::size_t local) { result[at] = local_c[local]; });
         });
@@ -143,13 +169,15 @@ void expect_product_on(int rows, int cols, bool other_first_blocks) {
 
 TEST(block_cyclic, parts_and_transposes_equal_the_definition_on_every_grid) {
     for (const auto& [rows, cols] : {std::pair{1, 1}, {2, 1}, {1, 3}, {2, 2}, {2, 3}, {3, 3}}) {
-        expect_product_on(rows, cols, false);
+        expect_product_on<float>(rows, cols, false);
+        expect_product_on<Complex>(rows, cols, false);
     }
 }
 
 TEST(block_cyclic, first_blocks_may_be_smaller_or_larger_than_the_others) {
     for (const auto& [rows, cols] : {std::pair{1, 1}, {2, 1}, {1, 3}, {2, 2}, {2, 3}, {3, 3}}) {
-        expect_product_on(rows, cols, true);
+        expect_product_on<float>(rows, cols, true);
+        expect_product_on<Complex>(rows, cols, true);
     }
 }
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <complex>
 #include <cstring>
 
 #include "base/error.hpp"
@@ -22,6 +23,12 @@ template <class T>
 void set(Matrix& matrix, std::int64_t i, std::int64_t j, double value) {
     static_cast<T*>(matrix.data())[i * matrix.cols() + j] = static_cast<T>(value);
 }
+/// Another integer is the imaginary part.
+template <class T>
+void set_complex(Matrix& matrix, std::int64_t i, std::int64_t j, double value) {
+    static_cast<std::complex<T>*>(matrix.data())[i * matrix.cols() + j] = {static_cast<T>(value),
+                                                                           static_cast<T>(3 - 2 * value)};
+}
 void set(Matrix& matrix, std::int64_t i, std::int64_t j, double value) {
     switch (matrix.type()) {
         case Type::f64:
@@ -32,6 +39,10 @@ void set(Matrix& matrix, std::int64_t i, std::int64_t j, double value) {
             return set<std::int32_t>(matrix, i, j, value);
         case Type::i64:
             return set<std::int64_t>(matrix, i, j, value);
+        case Type::c64:
+            return set_complex<float>(matrix, i, j, value);
+        case Type::c128:
+            return set_complex<double>(matrix, i, j, value);
         default:
             return set<std::uint8_t>(matrix, i, j, value);
     }
@@ -129,7 +140,8 @@ const RankCut kModPegmm{.algorithm = ClusterAlgorithm::mod_pegmm, .block = {4, 7
 TEST_F(ClusterCheck, one_wrong_element_of_any_type_is_found) {
     const RankCut row_of_ranks{.grid = {1, 1, all_ranks->size()}, .panels = 3};
     const RankCut sums_of_ranks{.grid = {1, all_ranks->size(), 1}, .panels = 2};
-    for (const Type type : {Type::i32, Type::i64, Type::f32, Type::f64, Type::gf2, Type::boolean}) {
+    for (const Type type :
+         {Type::i32, Type::i64, Type::f32, Type::f64, Type::c64, Type::c128, Type::gf2, Type::boolean}) {
         for (const RankCut& cut : {row_of_ranks, sums_of_ranks, kPegmm, kModPegmm}) {
             expect_found_anywhere(cut, type);
         }
@@ -157,6 +169,17 @@ TEST_F(ClusterCheck, results_of_zeros_negated_or_a_thousandth_too_large_fail) {
             if (all_ranks->rank() == 0) {
                 EXPECT_EQ(verdict.verdict, Verdict::failed) << factor << ": " << verdict.explanation;
             }
+        }
+    }
+}
+
+TEST_F(ClusterCheck, one_wrong_part_of_a_complex_number_is_found) {
+    for (const bool imaginary : {false, true}) {
+        Matrix c = right_result(Type::c64, 23, 40, 19);
+        static_cast<float*>(c.data())[2 * (7 * 19 + 4) + (imaginary ? 1 : 0)] += 50;
+        const VerifyResult verdict = check(Type::c64, kModPegmm, c);
+        if (all_ranks->rank() == 0) {
+            EXPECT_EQ(verdict.verdict, Verdict::failed) << imaginary << ": " << verdict.explanation;
         }
     }
 }
