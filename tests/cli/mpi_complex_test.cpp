@@ -79,6 +79,8 @@ protected:
         const nlohmann::json told = report(ranks, words);
         ASSERT_TRUE(told.is_object());
         EXPECT_EQ(told["type"], dtype == "<c8" ? "c64" : "c128");
+        const bool is_caps = told["plan"].get<std::string>().find("algorithm=caps") != std::string::npos;
+        EXPECT_EQ(is_caps, std::find(more.begin(), more.end(), "caps") != more.end());
         EXPECT_EQ(told["verified"], true) << told;
         const std::string all = read("C.npy"), wanted = bytes_of(expected, dtype);
         ASSERT_GT(all.size(), wanted.size());

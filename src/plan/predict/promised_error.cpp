@@ -165,7 +165,7 @@ ErrorPromise promised_error(const ProductPlan& plan, const ProductPlan& block, A
         whole.error_bound = growth.growth * (block.error_bound + growth.roundings * u * block_k);
     } else {
         // Sums of partial products: each has its bound, and each addition rounds what is there.
-        whole.error_bound = pieces * block.error_bound + (pieces - 1) * k * u;
+        whole.error_bound = pieces * block.error_bound + (pieces - 1) * k * u * (is_complex(plan.type) ? 2 : 1);
     }
     return promised_error(whole, expected_growth(whole), accuracy == Accuracy::balanced);
 }

@@ -29,7 +29,7 @@ double bound_of(const HostProblem& problem, const HostCut& cut, const CutShape& 
     if (u == 0) {
         return 0;
     }
-    const auto k = static_cast<double>(problem.size.k);
+    const double k = static_cast<double>(problem.size.k) * (is_complex(problem.type) ? 2 : 1);
     // Each step of a segment is one more sum of results; and Q is rounded before it is added to C.
     const double rest = k * u * (shape.steps - 1 + (problem.accumulate ? 1 : 0));
     const LayerGrowth& growth = shape.growth;
