@@ -5,6 +5,7 @@
 #pragma once
 
 #include "kernels/cuda/residue/residue_choice.cuh"
+#include "kernels/cuda/residue/residue_entries.cuh"
 
 namespace heptad::cuda {
 namespace {
@@ -149,30 +150,13 @@ __device__ __forceinline__ void add_residues(const RemainderTable& table, const 
     }
 }
 
-/// Neighbours of a row, as many as there are.
-template <class T>
-__device__ __forceinline__ void store_entries(const T (&entries)[kEach], std::int64_t count, T* to,
-                                              std::int64_t stride) {
-    if (stride == 1 && count >= kEach && reinterpret_cast<std::uintptr_t>(to) % 16 == 0) {
-#pragma unroll
-        for (int v = 0; v < static_cast<int>(sizeof(entries)) / 16; ++v) {
-            __stcs(reinterpret_cast<uint4*>(to) + v, reinterpret_cast<const uint4*>(entries)[v]);
-        }
-        return;
-    }
-#pragma unroll
-    for (int e = 0; e < kEach; ++e) {
-        if (e < count) {
-            to[e * stride] = entries[e];
-        }
-    }
-}
-
-/// Entries (row, col) and its neighbours of C from their residues, four of one modulus to a word.
+/// What entry (row, col) of C and its neighbours will be, from their residues, four of one modulus to a word. Behind
+/// the end of a row it is anything.
 template <class T, int Count>
 __device__ __forceinline__ void put_together(const ResidueRebuild& launch, const RemainderTable& table,
-                                             const std::uint32_t (&words)[Count], std::int64_t row, std::int64_t col) {
-    T* const to = static_cast<T*>(launch.c.data) + row * launch.c.row_stride + col * launch.c.col_stride;
+                                             const std::uint32_t (&words)[Count], std::int64_t row, std::int64_t col,
+                                             T* made) {
+    const T* const old = static_cast<const T*>(launch.c.data) + row * launch.c.row_stride + col * launch.c.col_stride;
     const int of_row = __ldg(launch.row_exponents + row);
     PieceSums<Count> sums[kEach];
     add_residues(table, words, sums);
@@ -183,11 +167,11 @@ __device__ __forceinline__ void put_together(const ResidueRebuild& launch, const
         const int of_col = inside ? __ldg(launch.col_exponents + col + e) : 0;
         double value = launch.alpha * scaled_by(sums[e].value(table), -of_row - of_col);
         if (launch.beta != 0 && inside) {
-            value += launch.beta * static_cast<double>(to[e * launch.c.col_stride]);
+            value += launch.beta * static_cast<double>(old[e * launch.c.col_stride]);
         }
         result[e] = static_cast<T>(value);
     }
-    store_entries(result, launch.c.cols - col, to, launch.c.col_stride);
+    put_entries(result, made);
 }
 
 }  // namespace
