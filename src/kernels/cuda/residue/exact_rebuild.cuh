@@ -125,9 +125,17 @@ __device__ __forceinline__ void fill_with_nan(T* made) {
 
 template <int Levels>
 constexpr int kRebuildThreads = Levels == 0 ? 256 : 64;  // with levels each keeps up to a kilobyte and a half
+/// So many blocks must have registers on a multiprocessor: those of 64 threads that have shared memory there.
+template <class T, int Levels>
+constexpr int rebuild_blocks() {
+    if (Levels == 0) {
+        return std::is_same_v<T, std::int64_t> ? 5 : 3;
+    }
+    return Levels == 2 ? 2 : sizeof(T) == 4 ? 12 : 10;
+}
 
 template <class T, int Limbs, int Most, int Levels>
-__global__ void __launch_bounds__(kRebuildThreads<Levels>)
+__global__ void __launch_bounds__(kRebuildThreads<Levels>, rebuild_blocks<T, Levels>())
     rebuild_exactly(const __grid_constant__ ExactRebuildArguments args) {
     constexpr int kThreads = kRebuildThreads<Levels>, kSide = kSideBlocks<Levels>;
     const ExactRebuild& launch = args.launch;
