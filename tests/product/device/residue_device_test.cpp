@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -176,6 +178,99 @@ TEST(residue_device, levels_in_bands_of_rows_have_the_same_bits) {
         c.fetch();
         stream.synchronize();
         EXPECT_TRUE(x.c.equals_byte_for_byte(whole));
+    }
+}
+
+/// A matrix by rows or by columns in device memory that ends with its last number: so many before the first one, and so
+/// many between the end of a line and the next, all of them NaN.
+class PlacedMatrix {
+public:
+    PlacedMatrix(const GuardedMatrix& x, Layout layout, std::int64_t before, std::int64_t gap, void* stream)
+        : view_(x.view()), stream_(stream) {
+        const bool by_rows = layout == Layout::rows;
+        const std::int64_t lines = by_rows ? view_.rows : view_.cols, numbers = by_rows ? view_.cols : view_.rows;
+        const auto element = static_cast<std::int64_t>(element_bytes(view_.type));
+        view_.row_stride = by_rows ? numbers + gap : 1;
+        view_.col_stride = by_rows ? 1 : numbers + gap;
+        before_bytes_ = before * element;
+        host_.resize(static_cast<std::size_t>((before + lines * (numbers + gap) - gap) * element), std::byte{0xff});
+        memory_ = cuda::DeviceMemory(0, bytes(), stream);
+        for (std::int64_t i = 0; i < view_.rows; ++i) {
+            for (std::int64_t j = 0; j < view_.cols; ++j) {
+                set_element(view_.type, element_pointer(on_host(), i, j), x.get(i, j));
+            }
+        }
+        cuda::copy_rows(host_.data(), bytes(), memory_.data(), bytes(), bytes(), 1, stream);
+    }
+    View view() const { return seen_in(static_cast<std::byte*>(memory_.data())); }
+    /// What it has become; what is around it is as it was.
+    void fetch(GuardedMatrix& to) {
+        cuda::copy_rows(memory_.data(), bytes(), host_.data(), bytes(), bytes(), 1, stream_);
+        ASSERT_EQ(cudaStreamSynchronize(static_cast<cudaStream_t>(stream_)), cudaSuccess);
+        const auto element = element_bytes(view_.type);
+        for (std::int64_t i = 0; i < view_.rows; ++i) {
+            for (std::int64_t j = 0; j < view_.cols; ++j) {
+                std::byte* const made = element_pointer(on_host(), i, j);
+                to.set(i, j, get_element(view_.type, made));
+                std::fill_n(made, element, std::byte{0xff});
+            }
+        }
+        EXPECT_EQ(std::count(host_.begin(), host_.end(), std::byte{0xff}), bytes());
+    }
+
+private:
+    std::int64_t bytes() const { return static_cast<std::int64_t>(host_.size()); }
+    View seen_in(std::byte* memory) const {
+        View there = view_;
+        there.data = memory + before_bytes_;
+        return there;
+    }
+    View on_host() { return seen_in(host_.data()); }
+
+    View view_;
+    void* stream_;
+    std::int64_t before_bytes_ = 0;
+    std::vector<std::byte> host_;
+    cuda::DeviceMemory memory_;
+};
+
+/// Kernels read and write 16 bytes at a time where they can, or side by side; lines of odd length begin anywhere.
+TEST(residue_device, lines_that_begin_anywhere_have_the_same_bits) {
+    HEPTAD_NEEDS_DEVICE();
+    const cuda::Stream stream(0);
+    ProductContext context;
+    context.stream = stream.handle();
+    for (const Type type : {Type::f32, Type::f64}) {
+        for (const auto& [m, k, n] : {std::tuple{255, 1023, 517}, {2050, 390, 131}, {134, 519, 2309}}) {
+            Operands x(type, m, k, n);
+            set_all(x.c, [](std::int64_t i, std::int64_t j) { return static_cast<double>(i - j); });
+            const GuardedMatrix old = x.c;
+            Options options = by_residues();
+            const auto multiply_placed = [&](const std::array<Layout, 3>& layouts, std::int64_t before,
+                                             const std::array<std::int64_t, 3>& gaps, double beta) {
+                PlacedMatrix a(x.a, layouts[0], before, gaps[0], stream.handle());
+                PlacedMatrix b(x.b, layouts[1], before, gaps[1], stream.handle());
+                PlacedMatrix c(old, layouts[2], before, gaps[2], stream.handle());
+                multiply_on_device(1.5, a.view(), b.view(), beta, c.view(), options, context);
+                c.fetch(x.c);
+            };
+            for (const double beta : {0.0, -2.0}) {
+                options.levels = 0;
+                const auto up = [](std::int64_t numbers) { return 16 - numbers % 16; };  // to a boundary
+                multiply_placed({Layout::rows, Layout::rows, Layout::rows}, 0, {up(k), up(n), up(n)}, beta);
+                const GuardedMatrix expected = x.c;
+                for (int which = 0; which < 24; ++which) {
+                    const auto layout = [&](int bit) {
+                        return (which >> bit & 1) != 0 ? Layout::columns : Layout::rows;
+                    };
+                    const std::int64_t gap = which % 3, before = which / 3 % 4;
+                    options.levels = which / 2 % 3;
+                    multiply_placed({layout(0), layout(1), layout(2)}, before, {gap, gap, gap}, beta);
+                    EXPECT_TRUE(x.c.equals_byte_for_byte(expected))
+                        << type_name(type) << " " << m << "x" << k << "x" << n << " case " << which << " beta " << beta;
+                }
+            }
+        }
     }
 }
 

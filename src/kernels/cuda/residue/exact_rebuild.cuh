@@ -7,6 +7,7 @@
 #include "kernels/cuda/residue/exact_entry.hpp"
 #include "kernels/cuda/residue/exact_integers.hpp"
 #include "kernels/cuda/residue/exact_launches.hpp"
+#include "kernels/cuda/residue/residue_entries.cuh"
 #include "kernels/cuda/residue/residue_results.cuh"
 
 namespace heptad::cuda {
@@ -71,11 +72,11 @@ __device__ __forceinline__ T entry_of(const ExactRebuild& launch, std::uint32_t 
     }
 }
 
-/// Entry (row, col) of C and its neighbours, of up to `Most` moduli, four residues of each to a word; three fewer at
-/// most, unless there are at most four.
+/// What entry (row, col) of C and its neighbours will be, of up to `Most` moduli, four residues of each to a word;
+/// three fewer at most, unless there are at most four. Behind the end of a row it is zero.
 template <class T, int Limbs, int Most, class Word>
 __device__ __forceinline__ void put_together(const ExactRebuildArguments& args, std::int64_t row, std::int64_t col,
-                                             const Word& word) {
+                                             const Word& word, T* made) {
     const ExactRebuild& launch = args.launch;
     const int moduli = launch.moduli;
     const auto counts = [&](int t) { return (Most > kModuliOfLimb && t + kModuliOfLimb <= Most) || t < moduli; };
@@ -84,8 +85,8 @@ __device__ __forceinline__ void put_together(const ExactRebuildArguments& args, 
     for (int t = 0; t < Most; ++t) {
         words[t] = counts(t) ? word(t) : 0;
     }
-    T* const to = static_cast<T*>(launch.c.data) + row * launch.c.row_stride + col * launch.c.col_stride;
-    T result[kEach];
+    const T* const old = static_cast<const T*>(launch.c.data) + row * launch.c.row_stride + col * launch.c.col_stride;
+    alignas(16) T result[kEach];
 #pragma unroll
     for (int e = 0; e < kEach; ++e) {
         ExactSum<Limbs> sum;
@@ -98,24 +99,10 @@ __device__ __forceinline__ void put_together(const ExactRebuildArguments& args, 
         std::uint32_t limbs[Limbs];
         sum.value(args.table, limbs);
         result[e] = col + e < launch.c.cols
-                        ? entry_of<T, Limbs>(launch, limbs, row, col + e, to + e * launch.c.col_stride)
+                        ? entry_of<T, Limbs>(launch, limbs, row, col + e, old + e * launch.c.col_stride)
                         : T(0);
     }
-    const bool by_vectors =
-        launch.c.col_stride == 1 && col + kEach <= launch.c.cols && reinterpret_cast<std::uintptr_t>(to) % 16 == 0;
-    if (by_vectors) {
-#pragma unroll
-        for (int v = 0; v < static_cast<int>(sizeof(result)) / 16; ++v) {
-            __stcs(reinterpret_cast<uint4*>(to) + v, reinterpret_cast<const uint4*>(result)[v]);
-        }
-        return;
-    }
-#pragma unroll
-    for (int e = 0; e < kEach; ++e) {
-        if (col + e < launch.c.cols) {
-            to[e * launch.c.col_stride] = result[e];
-        }
-    }
+    put_entries(result, made);
 }
 
 /// Did the norms turn out to be more than the moduli hold?
@@ -128,60 +115,67 @@ __device__ __forceinline__ bool is_beyond(const ExactRebuild& launch) {
 }
 
 template <class T>
-__device__ __forceinline__ void fill_with_nan(const ExactRebuild& launch, std::int64_t row, std::int64_t col) {
+__device__ __forceinline__ void fill_with_nan(T* made) {
     if constexpr (!std::is_same_v<T, std::int64_t>) {
-        T* const to = static_cast<T*>(launch.c.data) + row * launch.c.row_stride;
         for (int e = 0; e < kEach; ++e) {
-            if (row < launch.c.rows && col + e < launch.c.cols) {
-                to[(col + e) * launch.c.col_stride] = static_cast<T>(__longlong_as_double(0x7ff8000000000000LL));
-            }
+            made[e] = static_cast<T>(__longlong_as_double(0x7ff8000000000000LL));
         }
     }
 }
 
 template <int Levels>
 constexpr int kRebuildThreads = Levels == 0 ? 256 : 64;  // with levels each keeps up to a kilobyte and a half
+/// So many blocks must have registers on a multiprocessor: those of 64 threads that have shared memory there.
+template <class T, int Levels>
+constexpr int rebuild_blocks() {
+    if (Levels == 0) {
+        return std::is_same_v<T, std::int64_t> ? 5 : 3;
+    }
+    return Levels == 2 ? 2 : sizeof(T) == 4 ? 12 : 10;
+}
 
 template <class T, int Limbs, int Most, int Levels>
-__global__ void __launch_bounds__(kRebuildThreads<Levels>)
+__global__ void __launch_bounds__(kRebuildThreads<Levels>, rebuild_blocks<T, Levels>())
     rebuild_exactly(const __grid_constant__ ExactRebuildArguments args) {
     constexpr int kThreads = kRebuildThreads<Levels>, kSide = kSideBlocks<Levels>;
     const ExactRebuild& launch = args.launch;
     const BytePlanes& from = launch.residues;
     const std::int64_t row = blockIdx.x / args.blocks_across;
-    const std::int64_t col = ((blockIdx.x % args.blocks_across) * kThreads + threadIdx.x) * kEach;
-    if (col >= (Levels == 0 ? launch.c.cols : from.line_bytes)) {
+    const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+    const std::int64_t first = ((blockIdx.x % args.blocks_across) * kThreads + warp * 32) * kEach;
+    if (first >= (Levels == 0 ? launch.c.cols : from.line_bytes)) {
         return;
     }
+    // Lanes behind the last residues look at those, for nothing.
+    const std::int64_t col = min(first + lane * kEach, from.line_bytes - kEach);
     const bool beyond = is_beyond(launch);
     if (beyond && blockIdx.x == 0 && threadIdx.x == 0) {
         *launch.refused = 1;
     }
-    if constexpr (Levels == 0) {
+    __shared__ WarpEntries<T, kEach> entries[kThreads / 32];
+    const auto make = [&](std::int64_t own_row, std::int64_t own_first, const auto& word) {
+        T* const made = entries[warp].of_lane();
         if (beyond) {
-            fill_with_nan<T>(launch, row, col);
-            return;
+            fill_with_nan(made);
+        } else {
+            put_together<T, Limbs, Most>(args, own_row, own_first + lane * kEach, word, made);
         }
+        T* const to = static_cast<T*>(launch.c.data) + own_row * launch.c.row_stride + own_first * launch.c.col_stride;
+        entries[warp].store(to, min(launch.c.cols - own_first, from.line_bytes - first), launch.c.col_stride);
+    };
+    if constexpr (Levels == 0) {
         const std::uint8_t* const at = from.data + row * from.line_bytes + col;
-        put_together<T, Limbs, Most>(args, row, col, [&](int t) {
-            return __ldcs(reinterpret_cast<const unsigned*>(at + t * from.plane_bytes));
-        });
+        make(row, first, [&](int t) { return __ldcs(reinterpret_cast<const unsigned*>(at + t * from.plane_bytes)); });
     } else {
         extern __shared__ std::uint32_t shared[];
         std::uint32_t* const own = shared + threadIdx.x;
         bytes_of_blocks<Levels, kThreads>(from, launch.moduli, args.constants, row, col, own);
         for (int block = 0; block < kBlocks<Levels>; ++block) {
             const std::int64_t own_row = block / kSide * from.lines + row,
-                               own_col = block % kSide * from.line_bytes + col;
-            if (own_row >= launch.c.rows || own_col >= launch.c.cols) {
-                continue;
+                               own_first = block % kSide * from.line_bytes + first;
+            if (own_row < launch.c.rows && own_first < launch.c.cols) {
+                make(own_row, own_first, [&](int t) { return own[(t * kBlocks<Levels> + block) * kThreads]; });
             }
-            if (beyond) {
-                fill_with_nan<T>(launch, own_row, own_col);
-                continue;
-            }
-            put_together<T, Limbs, Most>(args, own_row, own_col,
-                                         [&](int t) { return own[(t * kBlocks<Levels> + block) * kThreads]; });
         }
     }
 }

@@ -3,9 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 
 #include "kernels/cuda/residue/residue_choice.cuh"
-#include "kernels/cuda/residue/residue_complex.cuh"
+#include "kernels/cuda/residue/residue_neighbours.cuh"
 
 namespace heptad::cuda {
 namespace {
@@ -20,8 +21,8 @@ struct LineArguments {
     int warps_to_line[2];  // where they do not
     Part* parts[2];
     GuardWords* words;
-    std::int64_t lines;      // of the operand with most
-    std::int64_t blocks[2];  // that thread blocks take one after another
+    std::int64_t lines;  // of the operand with most
+    int blocks[2];       // that thread blocks take one after another
     dim3 grid_of_lines() const { return dim3(static_cast<unsigned>((lines + kThreads - 1) / kThreads), 2); }
 };
 
@@ -38,15 +39,15 @@ LineArguments<Part> line_arguments(Scalar scalar, const ResidueLines (&operands)
         args.operand[operand] = lines;
         args.lines_side_by_side[operand] = lines.line_stride == 1 && lines.depth_stride != 1;
         const bool across = args.lines_side_by_side[operand];
-        args.by_vectors[operand] = (across ? lines.line_stride : lines.depth_stride) == 1 &&
-                                   (across ? lines.depth_stride : lines.line_stride) * element % 16 == 0 &&
-                                   reinterpret_cast<std::uintptr_t>(lines.data) % 16 == 0;
+        args.by_vectors[operand] =
+            across ? lines.depth_stride * element % 16 == 0 && reinterpret_cast<std::uintptr_t>(lines.data) % 16 == 0
+                   : lines.depth_stride == 1;
         args.warps_to_line[operand] = lines.lines < kManyLines ? kWarps : 1;
         args.parts[operand] = next;
         next += lines.lines * kNormParts;
         args.lines = std::max(args.lines, lines.lines);
         const std::int64_t together = across ? 32 * 16 / element : kWarps / args.warps_to_line[operand];
-        args.blocks[operand] = (lines.lines + together - 1) / together * (across ? kNormParts : 1);
+        args.blocks[operand] = static_cast<int>((lines.lines + together - 1) / together * (across ? kNormParts : 1));
     }
     args.words = words;
     return args;
@@ -60,58 +61,67 @@ cudaError_t count_thread_blocks(const LineArguments<Part>& args, unsigned& count
     if (status == cudaSuccess) {
         status = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
     }
-    count = static_cast<unsigned>(std::min<std::int64_t>(args.blocks[0] + args.blocks[1], 2 * multiprocessors));
+    count = static_cast<unsigned>(std::min(args.blocks[0] + args.blocks[1], 2 * multiprocessors));
     return status;
 }
 
-/// Numbers in 16 bytes, which a thread reads at a time where the boundaries allow it.
-template <class T>
-constexpr int kOfVector = 16 / static_cast<int>(sizeof(T));
-template <class T>
-__device__ __forceinline__ void load_vector(const T* from, T (&to)[kOfVector<T>]) {
-    *reinterpret_cast<uint4*>(to) = __ldg(reinterpret_cast<const uint4*>(from));
-}
+/// A part of every line in the hands of a thread block, as its warps found it.
+template <class T, class Part>
+using PartsOfBlock = Part[kWarps][32 * kOfVector<T>];
 
-/// Lines side by side: 16 bytes of them to a lane, a part of k to a block.
-template <class T, class Sum, class Part>
-__device__ __forceinline__ void add_across(const LineArguments<Part>& args, int operand, int part_of_k,
-                                           std::int64_t block) {
+/// Lines side by side: 16 bytes of them to a lane, a part of k to a block. `Wide`: so many are read together, which is
+/// one where a row of them does not begin on a boundary, or ends within the block.
+template <int Wide, class T, class Sum, class Part>
+__device__ __forceinline__ void add_across(const LineArguments<Part>& args, int operand, int part_of_k, int block,
+                                           PartsOfBlock<T, Part>& parts) {
     constexpr int kOwn = kOfVector<T>, kLines = 32 * kOwn;
-    __shared__ Part parts[kWarps][kLines];
+    constexpr int kRows = Wide == 1 ? Sum::kVectors / 2 : Sum::kVectors;  // more have no registers
     const ResidueLines& from = args.operand[operand];
-    const bool by_vectors = args.by_vectors[operand];
     const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-    const std::int64_t first_line = block * kLines, end = from.depth * (part_of_k + 1) / kNormParts;
-    const auto* const data = static_cast<const T*>(from.data) + first_line;
-    const auto place = [&](int v) { return by_vectors ? lane * kOwn + v : v * 32 + lane; };
+    const std::int64_t first_line = std::int64_t{block} * kLines;
+    const int lines = static_cast<int>(min(from.lines - first_line, std::int64_t{kLines}));
+    const int end = static_cast<int>(from.depth * (part_of_k + 1) / kNormParts);
+    const int first = static_cast<int>(from.depth * part_of_k / kNormParts) + warp;
+    const auto place = [&](int v) { return Wide == 1 ? v * 32 + lane : lane * kOwn + v; };
+    const auto* at = static_cast<const T*>(from.data) + first_line + place(0) + first * from.depth_stride;
+    const std::int64_t step = kWarps * from.depth_stride;
     Sum sums[kOwn];
 #pragma unroll
     for (int v = 0; v < kOwn; ++v) {
-        sums[v].begin(from, min(first_line + place(v), from.lines - 1));
+        sums[v].begin(from, first_line + min(place(v), lines - 1));
     }
-    for (std::int64_t p = from.depth * part_of_k / kNormParts + warp; p < end; p += Sum::kVectors * kWarps) {
-        alignas(16) T x[Sum::kVectors][kOwn];
+    int p = first;
+    // Those at the end by themselves: loads that may not be there are waited for earlier.
+    const auto add_rows = [&](auto are_there) {
+        alignas(16) T x[kRows][kOwn] = {};
 #pragma unroll
-        for (int i = 0; i < Sum::kVectors; ++i) {
-            const std::int64_t at = p + i * kWarps;
-            if (by_vectors && at < end && first_line + (lane + 1) * kOwn <= from.lines) {
-                load_vector(data + at * from.depth_stride + lane * kOwn, x[i]);
-                continue;
-            }
+        for (int i = 0; i < kRows; ++i, at += step) {
+            const bool is_there = are_there() || p + i * kWarps < end;
+            if constexpr (Wide == 1) {
 #pragma unroll
-            for (int v = 0; v < kOwn; ++v) {
-                x[i][v] = at < end && first_line + place(v) < from.lines
-                              ? load_constant(data + at * from.depth_stride + place(v))
-                              : T{};
+                for (int v = 0; v < kOwn; ++v) {
+                    if (is_there && place(v) < lines) {
+                        x[i][v] = load_constant(at + 32 * v);
+                    }
+                }
+            } else if (is_there) {
+                load_vector(at, x[i]);
             }
         }
 #pragma unroll
-        for (int i = 0; i < Sum::kVectors; ++i) {
+        for (int i = 0; i < kRows; ++i) {
 #pragma unroll
             for (int v = 0; v < kOwn; ++v) {
                 sums[v].add(from, x[i][v], p + i * kWarps);
             }
         }
+        p += kRows * kWarps;
+    };
+    while (p + (kRows - 1) * kWarps < end) {
+        add_rows(std::true_type{});
+    }
+    if (p < end) {
+        add_rows(std::false_type{});
     }
 #pragma unroll
     for (int v = 0; v < kOwn; ++v) {
@@ -119,7 +129,7 @@ __device__ __forceinline__ void add_across(const LineArguments<Part>& args, int 
     }
     __syncthreads();
     const auto own = static_cast<int>(threadIdx.x);
-    if (own < kLines && first_line + own < from.lines) {
+    if (own < lines) {
         for (int w = 1; w < kWarps; ++w) {
             parts[0][own].add(parts[w][own]);
         }
@@ -127,45 +137,55 @@ __device__ __forceinline__ void add_across(const LineArguments<Part>& args, int 
     }
 }
 
-/// Lines along k: one to a warp, or to all of a block where there are few.
-template <class T, class Sum, class Part>
-__device__ __forceinline__ void add_along(const LineArguments<Part>& args, int operand, std::int64_t block) {
-    constexpr int kOwn = kOfVector<T>;
-    __shared__ Part parts[kWarps];
+/// Lines along k: one to a warp, or to all of a block where there are few. `Wide`: so many neighbours are read together
+/// from the first boundary on, those before it and behind the last one by themselves.
+template <int Wide, class T, class Sum, class Part>
+__device__ __forceinline__ void add_along(const LineArguments<Part>& args, int operand, int block,
+                                          PartsOfBlock<T, Part>& parts) {
+    constexpr int kOwn = kOfVector<T>, kLoads = Sum::kVectors * kOwn / Wide;
     const ResidueLines& from = args.operand[operand];
-    const bool by_vectors = args.by_vectors[operand];
     const int together = args.warps_to_line[operand];
     const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
     const int own = warp % together * 32 + lane, step = 32 * together;
-    const std::int64_t line = block * (kWarps / together) + warp / together;
+    const std::int64_t line = std::int64_t{block} * (kWarps / together) + warp / together;
     Sum sum;
     sum.begin(from, min(line, from.lines - 1));
-    const std::int64_t end = line < from.lines ? from.depth : 0;
+    const int end = line < from.lines ? static_cast<int>(from.depth) : 0;
     const auto* const data = static_cast<const T*>(from.data) + line * from.line_stride;
-    for (std::int64_t p = 0; p < end; p += Sum::kVectors * step * kOwn) {
-        alignas(16) T x[Sum::kVectors][kOwn];
-        const auto place = [&](int i, int v) {
-            return p + (by_vectors ? (i * step + own) * kOwn + v : (i * kOwn + v) * step + own);
-        };
+    const int head = Wide == 1 ? 0 : min((kOwn - place_in_vector(data)) % kOwn, end);
+    const int count = (end - head) / Wide, tail = head + count * Wide;
+    T ends[2] = {};
+    if constexpr (Wide > 1) {
+        if (own < head) {
+            ends[0] = load_constant(data + own);
+        }
+        if (tail + own < end) {
+            ends[1] = load_constant(data + tail + own);
+        }
+    }
+    for (int w = own; w < count; w += kLoads * step) {
+        alignas(16) T x[kLoads][Wide] = {};
 #pragma unroll
-        for (int i = 0; i < Sum::kVectors; ++i) {
-            if (by_vectors && place(i, kOwn) <= end) {
-                load_vector(data + place(i, 0), x[i]);
-                continue;
-            }
-#pragma unroll
-            for (int v = 0; v < kOwn; ++v) {
-                const std::int64_t at = place(i, v);
-                x[i][v] = at < end ? load_constant(data + at * from.depth_stride) : T{};
+        for (int i = 0; i < kLoads; ++i) {
+            if (w + i * step < count) {
+                if constexpr (Wide == 1) {
+                    x[i][0] = load_constant(data + (w + i * step) * from.depth_stride);
+                } else {
+                    load_vector(data + head + (w + i * step) * Wide, x[i]);
+                }
             }
         }
 #pragma unroll
-        for (int i = 0; i < Sum::kVectors; ++i) {
+        for (int i = 0; i < kLoads; ++i) {
 #pragma unroll
-            for (int v = 0; v < kOwn; ++v) {
-                sum.add(from, x[i][v], place(i, v));
+            for (int v = 0; v < Wide; ++v) {
+                sum.add(from, x[i][v], head + (w + i * step) * Wide + v);
             }
         }
+    }
+    if constexpr (Wide > 1) {
+        sum.add(from, ends[0], own);
+        sum.add(from, ends[1], tail + own);
     }
     Part part = sum.part();
     for (int offset = 16; offset > 0; offset /= 2) {
@@ -173,11 +193,11 @@ __device__ __forceinline__ void add_along(const LineArguments<Part>& args, int o
     }
     if (together > 1) {
         if (lane == 0) {
-            parts[warp] = part;
+            parts[warp][0] = part;
         }
         __syncthreads();
         for (int w = 1; w < kWarps && threadIdx.x == 0; ++w) {
-            part.add(parts[w]);
+            part.add(parts[w][0]);
         }
     }
     if (own == 0 && line < from.lines) {
@@ -189,14 +209,22 @@ __device__ __forceinline__ void add_along(const LineArguments<Part>& args, int o
 /// zero), and keeps sum.part(). Sum::kVectors times 16 bytes are on their way together.
 template <class T, class Sum, class Part>
 __device__ __forceinline__ void add_lines(const LineArguments<Part>& args) {
-    for (std::int64_t i = blockIdx.x; i < args.blocks[0] + args.blocks[1]; i += gridDim.x) {
-        const int operand = i < args.blocks[0] ? 0 : 1;
-        const std::int64_t block = operand == 0 ? i : i - args.blocks[0];
+    constexpr int kWide = kOfVector<T>;
+    __shared__ PartsOfBlock<T, Part> parts;
+    for (auto i = static_cast<int>(blockIdx.x); i < args.blocks[0] + args.blocks[1]; i += static_cast<int>(gridDim.x)) {
+        const int operand = i < args.blocks[0] ? 0 : 1, block = operand == 0 ? i : i - args.blocks[0];
+        const bool by_vectors = args.by_vectors[operand];
         if (args.lines_side_by_side[operand]) {
-            const std::int64_t across = args.blocks[operand] / kNormParts;
-            add_across<T, Sum>(args, operand, static_cast<int>(block / across), block % across);
+            const int across = args.blocks[operand] / kNormParts, place = block % across, part_of_k = block / across;
+            if (by_vectors && (place + 1) * std::int64_t{32 * kWide} <= args.operand[operand].lines) {
+                add_across<kWide, T, Sum>(args, operand, part_of_k, place, parts);
+            } else {
+                add_across<1, T, Sum>(args, operand, part_of_k, place, parts);
+            }
+        } else if (by_vectors) {
+            add_along<kWide, T, Sum>(args, operand, block, parts);
         } else {
-            add_along<T, Sum>(args, operand, block);
+            add_along<1, T, Sum>(args, operand, block, parts);
         }
         __syncthreads();
     }

@@ -15,7 +15,7 @@ struct RebuildArguments {
 /// With so many moduli, known to the compiler: then all bytes are on their way before the first is used, and the tables
 /// are operands of instructions.
 template <class T, int Count>
-__device__ __forceinline__ void rebuild(const RebuildArguments& args, std::int64_t row, std::int64_t col) {
+__device__ __forceinline__ void rebuild(const RebuildArguments& args, std::int64_t row, std::int64_t col, T* made) {
     const ResidueRebuild& launch = args.launch;
     const RemainderTable& table = args.tables[Count - kFewestModuli<T>];
     const std::uint8_t* const from = launch.residues.data + row * launch.residues.line_bytes + col;
@@ -26,30 +26,37 @@ __device__ __forceinline__ void rebuild(const RebuildArguments& args, std::int64
         words[0][t] = both.x;
         words[1][t] = both.y;
     }
-    put_together<T, Count>(launch, table, words[0], row, col);
-    if (col + kEach < launch.c.cols) {
-        put_together<T, Count>(launch, table, words[1], row, col + kEach);
-    }
+    put_together<T, Count>(launch, table, words[0], row, col, made);
+    put_together<T, Count>(launch, table, words[1], row, col + kEach, made + kEach);
 }
 
 template <class T, int Count = kFewestModuli<T>>
 __device__ __forceinline__ void rebuild_with(int taken, const RebuildArguments& args, std::int64_t row,
-                                             std::int64_t col) {
+                                             std::int64_t col, T* made) {
     if (taken == Count) {
-        rebuild<T, Count>(args, row, col);
+        rebuild<T, Count>(args, row, col, made);
     } else if constexpr (Count < kFewestModuli<T> + kModuliChoices - 1) {
-        rebuild_with<T, Count + 1>(taken, args, row, col);
+        rebuild_with<T, Count + 1>(taken, args, row, col, made);
     }
 }
 
 template <class T>
-__global__ void __launch_bounds__(kThreads) rebuild_entries(const __grid_constant__ RebuildArguments args) {
+__global__ void __launch_bounds__(kThreads, sizeof(T) == 8 ? 3 : 4)
+    rebuild_entries(const __grid_constant__ RebuildArguments args) {
+    __shared__ WarpEntries<T, kOwn> entries[kThreads / 32];
+    const DeviceMatrix& c = args.launch.c;
     const int taken = moduli_taken(args.launch.choice);
+    const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
     const std::int64_t row = blockIdx.x / args.blocks_across;
-    const std::int64_t col = ((blockIdx.x % args.blocks_across) * kThreads + threadIdx.x) * kOwn;
-    if (taken != 0 && col < args.launch.c.cols) {
-        rebuild_with<T>(taken, args, row, col);
+    const std::int64_t first = ((blockIdx.x % args.blocks_across) * kThreads + warp * 32) * kOwn;
+    if (taken == 0 || first >= c.cols) {
+        return;
     }
+    // Lanes behind the last residues look at those, for nothing.
+    const std::int64_t col = min(first + lane * kOwn, args.launch.residues.line_bytes - kOwn);
+    rebuild_with<T>(taken, args, row, col, entries[warp].of_lane());
+    entries[warp].store(static_cast<T*>(c.data) + row * c.row_stride + first * c.col_stride, c.cols - first,
+                        c.col_stride);
 }
 
 template <class T>

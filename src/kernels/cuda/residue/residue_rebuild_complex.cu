@@ -50,10 +50,10 @@ __device__ __forceinline__ PartWords<Count> load_parts(const RebuildComplexArgum
 
 template <class Part, int Count = kFewestModuli<Part>>
 __device__ __forceinline__ void rebuild_with(int taken, const RebuildComplexArguments& args, std::int64_t row,
-                                             std::int64_t col) {
+                                             std::int64_t col, Complex<Part>* made) {
     if (taken != Count) {
         if constexpr (Count < kFewestModuli<Part> + kModuliChoices - 1) {
-            rebuild_with<Part, Count + 1>(taken, args, row, col);
+            rebuild_with<Part, Count + 1>(taken, args, row, col, made);
         }
         return;
     }
@@ -62,7 +62,8 @@ __device__ __forceinline__ void rebuild_with(int taken, const RebuildComplexArgu
     const Complex<double> alpha{launch.alpha, launch.alpha_imaginary}, beta{launch.beta, launch.beta_imaginary};
     const bool adds = beta.real != 0 || beta.imaginary != 0;
     const PartWords<Count> words = load_parts<Count>(args, row, col);
-    auto* const to = static_cast<Complex<Part>*>(launch.c.data) + row * launch.c.row_stride + col * launch.c.col_stride;
+    const auto* const old =
+        static_cast<const Complex<Part>*>(launch.c.data) + row * launch.c.row_stride + col * launch.c.col_stride;
     const int of_row = __ldg(launch.row_exponents + row);
     PieceSums<Count> reals[kEach], imaginaries[kEach];
     add_residues(table, words.real, reals);
@@ -75,24 +76,32 @@ __device__ __forceinline__ void rebuild_with(int taken, const RebuildComplexArgu
         Complex<double> value = times(
             alpha, {scaled_by(reals[e].value(table), exponent), scaled_by(imaginaries[e].value(table), exponent)});
         if (adds && inside) {
-            const Complex<Part> old = to[e * launch.c.col_stride];
-            const Complex<double> added = times(beta, {old.real, old.imaginary});
+            const Complex<Part> entry = old[e * launch.c.col_stride];
+            const Complex<double> added = times(beta, {entry.real, entry.imaginary});
             value = {value.real + added.real, value.imaginary + added.imaginary};
         }
         result[e] = {static_cast<Part>(value.real), static_cast<Part>(value.imaginary)};
     }
-    store_entries(result, launch.c.cols - col, to, launch.c.col_stride);
+    put_entries(result, made);
 }
 
 template <class Part>
 __global__ void __launch_bounds__(kComplexThreads)
     rebuild_complex(const __grid_constant__ RebuildComplexArguments args) {
+    __shared__ WarpEntries<Complex<Part>, kEach> entries[kComplexThreads / 32];
+    const DeviceMatrix& c = args.launch.c;
     const int taken = moduli_taken(args.launch.choice);
+    const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
     const std::int64_t row = blockIdx.x / args.blocks_across;
-    const std::int64_t col = ((blockIdx.x % args.blocks_across) * kComplexThreads + threadIdx.x) * kEach;
-    if (taken != 0 && col < args.launch.c.cols) {
-        rebuild_with<Part>(taken, args, row, col);
+    const std::int64_t first = ((blockIdx.x % args.blocks_across) * kComplexThreads + warp * 32) * kEach;
+    if (taken == 0 || first >= c.cols) {
+        return;
     }
+    // Lanes behind the last residues look at those, for nothing.
+    const std::int64_t col = min(first + lane * kEach, args.launch.residues.line_bytes - kEach);
+    rebuild_with<Part>(taken, args, row, col, entries[warp].of_lane());
+    entries[warp].store(static_cast<Complex<Part>*>(c.data) + row * c.row_stride + first * c.col_stride, c.cols - first,
+                        c.col_stride);
 }
 
 template <class Part>

@@ -7,6 +7,8 @@ namespace heptad::cuda {
 namespace {
 
 constexpr int kLevelThreads = 64;  // each keeps up to a kilobyte of residues
+template <class T>
+using LevelEntries = WarpEntries<T, kEach>;
 
 struct RebuildLevelsArguments {
     ResidueRebuild launch;
@@ -17,10 +19,11 @@ struct RebuildLevelsArguments {
 
 template <class T, int Levels, int Count = kFewestModuli<T>>
 __device__ __forceinline__ void put_blocks_together(int taken, const RebuildLevelsArguments& args,
-                                                    const std::uint32_t* residues, std::int64_t row, std::int64_t col) {
+                                                    const std::uint32_t* residues, std::int64_t row, std::int64_t first,
+                                                    LevelEntries<T>& entries) {
     if (taken != Count) {
         if constexpr (Count < kFewestModuli<T> + kModuliChoices - 1) {
-            put_blocks_together<T, Levels, Count + 1>(taken, args, residues, row, col);
+            put_blocks_together<T, Levels, Count + 1>(taken, args, residues, row, first, entries);
         }
         return;
     }
@@ -28,14 +31,18 @@ __device__ __forceinline__ void put_blocks_together(int taken, const RebuildLeve
     constexpr int kSide = kSideBlocks<Levels>;
     for (int block = 0; block < kBlocks<Levels>; ++block) {
         const std::int64_t own_row = block / kSide * launch.residues.lines + row,
-                           own_col = block % kSide * launch.residues.line_bytes + col;
+                           own_col = block % kSide * launch.residues.line_bytes + first;
         if (own_row < launch.c.rows && own_col < launch.c.cols) {
             std::uint32_t words[Count];
 #pragma unroll
             for (int t = 0; t < Count; ++t) {
                 words[t] = residues[(t * kBlocks<Levels> + block) * kLevelThreads];
             }
-            put_together<T, Count>(launch, args.tables[Count - kFewestModuli<T>], words, own_row, own_col);
+            put_together<T, Count>(launch, args.tables[Count - kFewestModuli<T>], words, own_row,
+                                   own_col + threadIdx.x % 32 * kEach, entries.of_lane());
+            entries.store(
+                static_cast<T*>(launch.c.data) + own_row * launch.c.row_stride + own_col * launch.c.col_stride,
+                min(launch.c.cols - own_col, launch.residues.line_bytes - first), launch.c.col_stride);
         }
     }
 }
@@ -43,16 +50,20 @@ __device__ __forceinline__ void put_blocks_together(int taken, const RebuildLeve
 template <class T, int Levels>
 __global__ void __launch_bounds__(kLevelThreads) rebuild_levels(const __grid_constant__ RebuildLevelsArguments args) {
     extern __shared__ std::uint32_t shared[];
+    __shared__ LevelEntries<T> entries[kLevelThreads / 32];
     const BytePlanes& from = args.launch.residues;
     const int taken = moduli_taken(args.launch.choice);
     const std::int64_t row = blockIdx.x / args.blocks_across;
-    const std::int64_t col = ((blockIdx.x % args.blocks_across) * kLevelThreads + threadIdx.x) * kEach;
-    if (taken == 0 || col >= from.line_bytes) {
+    const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+    const std::int64_t first = ((blockIdx.x % args.blocks_across) * kLevelThreads + warp * 32) * kEach;
+    if (taken == 0 || first >= from.line_bytes) {
         return;
     }
+    // Lanes behind the last residues look at those, for nothing.
+    const std::int64_t col = min(first + lane * kEach, from.line_bytes - kEach);
     std::uint32_t* const own = shared + threadIdx.x;
     bytes_of_blocks<Levels, kLevelThreads>(from, taken, args.constants, row, col, own);
-    put_blocks_together<T, Levels>(taken, args, own, row, col);
+    put_blocks_together<T, Levels>(taken, args, own, row, first, entries[warp]);
 }
 
 template <class T, int Levels>

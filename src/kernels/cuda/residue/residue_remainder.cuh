@@ -5,6 +5,7 @@
 #pragma once
 
 #include "kernels/cuda/residue/residue_choice.cuh"
+#include "kernels/cuda/residue/residue_entries.cuh"
 
 namespace heptad::cuda {
 namespace {
@@ -149,45 +150,42 @@ __device__ __forceinline__ void add_residues(const RemainderTable& table, const 
     }
 }
 
-/// Neighbours of a row, as many as there are.
-template <class T>
-__device__ __forceinline__ void store_entries(const T (&entries)[kEach], std::int64_t count, T* to,
-                                              std::int64_t stride) {
-    if (stride == 1 && count >= kEach && reinterpret_cast<std::uintptr_t>(to) % 16 == 0) {
-#pragma unroll
-        for (int v = 0; v < static_cast<int>(sizeof(entries)) / 16; ++v) {
-            __stcs(reinterpret_cast<uint4*>(to) + v, reinterpret_cast<const uint4*>(entries)[v]);
-        }
+/// The exponents of neighbouring columns; zero behind the last one. On boundaries unless tiles of C begin between them.
+__device__ __forceinline__ void load_exponents(const ResidueRebuild& launch, std::int64_t col, int (&to)[kEach]) {
+    const std::int32_t* const from = launch.col_exponents + col;
+    if (col + kEach <= launch.c.cols && reinterpret_cast<std::uintptr_t>(from) % 16 == 0) {
+        const int4 all = __ldg(reinterpret_cast<const int4*>(from));
+        to[0] = all.x, to[1] = all.y, to[2] = all.z, to[3] = all.w;
         return;
     }
 #pragma unroll
     for (int e = 0; e < kEach; ++e) {
-        if (e < count) {
-            to[e * stride] = entries[e];
-        }
+        to[e] = col + e < launch.c.cols ? __ldg(from + e) : 0;
     }
 }
 
-/// Entries (row, col) and its neighbours of C from their residues, four of one modulus to a word.
+/// What entry (row, col) of C and its neighbours will be, from their residues, four of one modulus to a word. Behind
+/// the end of a row it is anything.
 template <class T, int Count>
 __device__ __forceinline__ void put_together(const ResidueRebuild& launch, const RemainderTable& table,
-                                             const std::uint32_t (&words)[Count], std::int64_t row, std::int64_t col) {
-    T* const to = static_cast<T*>(launch.c.data) + row * launch.c.row_stride + col * launch.c.col_stride;
+                                             const std::uint32_t (&words)[Count], std::int64_t row, std::int64_t col,
+                                             T* made) {
+    const T* const old = static_cast<const T*>(launch.c.data) + row * launch.c.row_stride + col * launch.c.col_stride;
     const int of_row = __ldg(launch.row_exponents + row);
+    int of_cols[kEach];
+    load_exponents(launch, col, of_cols);
     PieceSums<Count> sums[kEach];
     add_residues(table, words, sums);
     alignas(16) T result[kEach];
 #pragma unroll
     for (int e = 0; e < kEach; ++e) {
-        const bool inside = col + e < launch.c.cols;
-        const int of_col = inside ? __ldg(launch.col_exponents + col + e) : 0;
-        double value = launch.alpha * scaled_by(sums[e].value(table), -of_row - of_col);
-        if (launch.beta != 0 && inside) {
-            value += launch.beta * static_cast<double>(to[e * launch.c.col_stride]);
+        double value = launch.alpha * scaled_by(sums[e].value(table), -of_row - of_cols[e]);
+        if (launch.beta != 0 && col + e < launch.c.cols) {
+            value += launch.beta * static_cast<double>(old[e * launch.c.col_stride]);
         }
         result[e] = static_cast<T>(value);
     }
-    store_entries(result, launch.c.cols - col, to, launch.c.col_stride);
+    put_entries(result, made);
 }
 
 }  // namespace
