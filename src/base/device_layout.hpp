@@ -53,10 +53,6 @@ inline std::int64_t residue_block_lines(std::int64_t lines, int blocks) {
     return blocks == 1 ? lines : residue_block_bytes(lines, blocks);
 }
 
-/// Levels whose sums are made in passes over planes of bytes: so many products wait in shared memory, and sixteen bits
-/// hold sums of so many bytes.
-inline constexpr int kMostPlaneProducts = 384, kMostPlaneSum = 128;
-
 /// On processors, residues of an operand modulo one number: so many lines, and depths, go together.
 inline constexpr int kResidueTile = 32, kResidueDepths = 64;
 inline std::int64_t packed_residue_bytes(std::int64_t lines, std::int64_t depth) {

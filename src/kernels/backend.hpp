@@ -17,6 +17,7 @@
 #include "base/fused.hpp"
 #include "base/moduli.hpp"
 #include "base/view.hpp"
+#include "kernels/byte_plane_sums.hpp"
 
 namespace heptad {
 
@@ -179,17 +180,6 @@ struct ResiduePlanes {
     /// Of other levels, whose sums are made in passes over planes: products, each with a plane of every modulus and
     /// part. Lines and line_bytes are the sides of a block at the bottom then, too.
     int products = 1;
-};
-
-/// Sums of blocks of bytes, of every modulus and part by itself. Of an operand: from a plane that is cut into rows x
-/// cols blocks, numbered row by row, to the planes of products. Of the result: from those to the blocks of a plane.
-struct PlaneSums {
-    struct Term {
-        int input = 0, coefficient = 0;
-    };
-    bool of_result = false;
-    int rows = 1, cols = 1;
-    std::vector<std::vector<Term>> outputs;
 };
 
 /// Products by residues (docs/residues.md) on a backend that runs behind the caller. The guard of the product decides

@@ -46,7 +46,8 @@ void sums_of_random_bytes_are_right() {
         while (left > 0) {
             int coefficient = static_cast<int>(random() % 9) - 4;
             coefficient = std::clamp(coefficient, -left, left);
-            const std::uint32_t bytes = !is_extreme ? random() : (random() & 1U) != 0 ? 0x80808080U : 0xff7fff7fU;
+            const auto any = static_cast<std::uint32_t>(random());
+            const std::uint32_t bytes = !is_extreme ? any : (any & 1U) != 0 ? 0x80808080U : 0xff7fff7fU;
             left -= std::max(1, std::abs(coefficient));
             lanes.add(coefficient, lanes_of_bytes<HasSigns>(bytes));
             for (int e = 0; e < 4; ++e) {

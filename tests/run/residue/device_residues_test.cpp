@@ -97,7 +97,7 @@ TEST(device_residues, levels_inside_change_nothing) {
                 std::vector<std::byte> workspace(static_cast<std::size_t>(plan.workspace_bytes));
                 run_plan(plan, backend, 3, x.a.view(), x.b.view(), -2, x.c.view(), workspace.data());
                 EXPECT_TRUE(x.c.equals(expected)) << to_string(plan);
-                const bool in_kernels = std::ranges::all_of(levels, [](const auto& x) { return x == kHalving; });
+                const bool in_kernels = std::ranges::all_of(levels, [](const auto& name) { return name == kHalving; });
                 EXPECT_EQ(backend.passes_over_planes, in_kernels ? 0 : 5);  // of A and C two bands, of B one
             }
         }

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "base/device_layout.hpp"
 #include "base/host_and_device.hpp"
+#include "base/moduli.hpp"
 #include "kernels/cuda/residue/byte_remainders.hpp"
 
 namespace heptad::cuda {

@@ -7,11 +7,8 @@
 
 #include "algorithm/winograd_sums.hpp"
 #include "base/moduli.hpp"
+#include "kernels/byte_plane_sums.hpp"
 #include "kernels/cuda/device/cuda_kernels.hpp"
-
-namespace heptad {
-struct PlaneSums;
-}
 
 namespace heptad::cuda {
 
@@ -74,7 +71,7 @@ DeviceStatus launch_residue_convert(const ResidueConvert& launch, StreamHandle s
 DeviceStatus launch_residue_convert_complex(const ResidueConvert& launch, StreamHandle stream);
 DeviceStatus launch_residue_convert_levels(const ResidueConvert& launch, StreamHandle stream);
 
-/// Sums of planes with the moduli that the choice takes (PlaneSums in kernels/backend.hpp).
+/// Sums of planes with the moduli that the choice takes (kernels/byte_plane_sums.hpp).
 DeviceStatus launch_residue_plane_sums(const PlaneSums& sums, const BytePlanes& from, const BytePlanes& to,
                                        const ResidueChoice& choice, StreamHandle stream);
 

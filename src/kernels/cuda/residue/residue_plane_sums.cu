@@ -3,7 +3,6 @@
 // waits in shared memory; which of them make up an output stands in a table among the arguments.
 #include <algorithm>
 
-#include "kernels/backend.hpp"
 #include "kernels/cuda/residue/byte_lanes.hpp"
 #include "kernels/cuda/residue/residue_choice.cuh"
 
@@ -21,8 +20,20 @@ struct SumBlocks {
     std::int64_t group_bytes;  // from one modulus and part to the next
     std::int64_t line_bytes, row_bytes, col_bytes;
     int cols;
-    __device__ __forceinline__ std::int64_t offset(int block) const {
-        return block / cols * row_bytes + block % cols * col_bytes;
+};
+/// From block to block, without a division.
+struct SumWalk {
+    const SumBlocks& blocks;
+    std::int64_t offset = 0;
+    int col = 0;
+    __device__ __forceinline__ explicit SumWalk(const SumBlocks& all, int first = 0)
+        : blocks(all),
+          offset(first / all.cols * all.row_bytes + first % all.cols * all.col_bytes),
+          col(first % all.cols) {}
+    __device__ __forceinline__ void step() {
+        const bool is_last = ++col == blocks.cols;
+        offset += is_last ? blocks.row_bytes - (blocks.cols - 1) * blocks.col_bytes : blocks.col_bytes;
+        col = is_last ? 0 : col;
     }
 };
 
@@ -49,21 +60,21 @@ __global__ void add_planes(const __grid_constant__ PlaneSumArguments args) {
     const std::uint8_t* const from = args.from.data + group * args.from.group_bytes + line * args.from.line_bytes + at;
     std::uint8_t* const to = args.to.data + group * args.to.group_bytes + line * args.to.line_bytes + at;
     ByteLanes* const own = kept_lanes + threadIdx.x;
+    SumWalk input(args.from);
 #pragma unroll 8
-    for (int i = 0; i < args.inputs; ++i) {
-        own[i * blockDim.x] =
-            lanes_of_bytes<!OfResult>(__ldcs(reinterpret_cast<const unsigned*>(from + args.from.offset(i))));
+    for (int i = 0; i < args.inputs; ++i, input.step()) {
+        own[i * blockDim.x] = lanes_of_bytes<!OfResult>(__ldcs(reinterpret_cast<const unsigned*>(from + input.offset)));
     }
     const float p = args.modulus[t], reciprocal = args.reciprocal[t], middle = OfResult ? (p - 1) / 2 : 0.0F;
+    SumWalk output(args.to, args.first_output);
     int term = 0;
-    for (int r = 0; r < args.outputs; ++r) {
+    for (int r = 0; r < args.outputs; ++r, output.step()) {
         ByteLanes sums = start_of_lanes();
         for (const int end = args.ends[r]; term < end; ++term) {
             const int packed = args.terms[term];
             sums.add(packed >> kInputBits, own[(packed & ((1 << kInputBits) - 1)) * blockDim.x]);
         }
-        *reinterpret_cast<unsigned*>(to + args.to.offset(args.first_output + r)) =
-            bytes_of_lanes(sums, p, reciprocal, middle);
+        *reinterpret_cast<unsigned*>(to + output.offset) = bytes_of_lanes(sums, p, reciprocal, middle);
     }
 }
 
