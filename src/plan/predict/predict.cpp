@@ -9,8 +9,8 @@
 #include "plan/predict/error_bound.hpp"
 #include "plan/predict/fused_prediction.hpp"
 #include "plan/predict/measured_plans.hpp"
+#include "plan/search/device_residue_plan.hpp"
 #include "plan/search/level_layout.hpp"
-#include "plan/search/residue_levels.hpp"
 
 namespace heptad {
 namespace {
@@ -163,13 +163,13 @@ double residues_with_levels_seconds(const ProductPlan& plan, const Machine& mach
         levels.products *
         (m * k / (blocks.m * blocks.k) + k * n / (blocks.k * blocks.n) + m * n / (blocks.m * blocks.n)) / all;
     constexpr double kWrittenAndRead = 2;
-    const double whole_s =
-        levels.in_kernels ? 0 : expected_moduli(plan) * kWrittenAndRead * all / machine.combine_bytes_per_s;
+    const double planes = expected_moduli(plan) * residue_parts(plan.type);
+    const double whole_s = levels.in_kernels ? 0 : planes * kWrittenAndRead * all / machine.combine_bytes_per_s;
     const LeafSize leaf = leaf_size(plan);
     const double shortness =
         kShort / static_cast<double>(std::max<std::int64_t>(1, std::min({leaf.m, leaf.k, leaf.n})));
     products *= kEnd + shortness * shortness;
-    const double of_moduli_s = expected_moduli(plan) * bytes_s;
+    const double of_moduli_s = planes * bytes_s;
     const double passes_s = std::min(without_s, static_cast<double>(element_bytes(plan.type)) * bytes_s + of_moduli_s);
     return products * (without_s - passes_s) + passes_s + (bytes - 1) * of_moduli_s + whole_s;
 }

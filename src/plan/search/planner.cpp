@@ -296,7 +296,7 @@ ProductPlan best_residue_plan(const Problem& problem, const Machine& machine, co
     for (int levels = std::max(problem.options.levels, 0); levels <= most; ++levels) {
         ProductPlan plan = plan_with_levels(with_leaf, machine, levels_inside_residues(problem.options, levels));
         if (options_leave_levels_open && !residue_levels(plan).in_kernels) {
-            continue;
+            continue;  // passes over planes are for those who ask for them
         }
         if (!best || plan.predicted_s < best->predicted_s) {
             best = std::move(plan);

@@ -12,7 +12,7 @@ namespace heptad::cuda {
 
 /// Four bytes, or four sums of them: the first two, and the others. As an integer a word is the lower lane plus 2^16
 /// times the upper one, whatever their signs, so words can be added up and multiplied.
-struct ByteLanes {
+struct alignas(8) ByteLanes {
     std::uint32_t first = 0, others = 0;
     HEPTAD_HOST_AND_DEVICE void add(std::int32_t coefficient, const ByteLanes& x) {
         first += static_cast<std::uint32_t>(coefficient) * x.first;

@@ -111,8 +111,11 @@ DeviceStatus start_plane_sums(const PlaneSums& sums, PlaneSumArguments& args, in
         threads /= 2;
     }
     const int shared = threads * of_thread;
+    // The same for all launches: others may be on their way to theirs.
+    constexpr int kMostOfAll = kMostPlaneProducts * static_cast<int>(sizeof(ByteLanes)) * kFewestThreads;
+    static_assert(kMostOfAll >= kMostShared);
     cudaError_t status =
-        cudaFuncSetAttribute(add_planes<OfResult>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+        cudaFuncSetAttribute(add_planes<OfResult>, cudaFuncAttributeMaxDynamicSharedMemorySize, kMostOfAll);
     const dim3 grid(static_cast<unsigned>((args.words + threads - 1) / threads), static_cast<unsigned>(groups));
     const auto outputs = static_cast<int>(sums.outputs.size());
     while (status == cudaSuccess && args.first_output + args.outputs < outputs) {
