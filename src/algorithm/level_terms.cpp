@@ -87,14 +87,18 @@ LevelTerms level_terms(const Algorithm& algorithm, bool mod_2) {
 }
 
 LevelTerms nested_levels(const LevelTerms& one, int levels, BlockNumbers numbers) {
-    if (levels == 1) {
-        return one;
+    return nested_levels(std::vector<LevelTerms>(static_cast<std::size_t>(levels), one), numbers);
+}
+
+LevelTerms nested_levels(std::span<const LevelTerms> levels, BlockNumbers numbers) {
+    if (levels.size() == 1) {
+        return levels.front();
     }
     LevelTerms all;
     all.rank = 1;
     all.products.push_back({{{{0, 1}}, {{0, 1}}, {{0, 1}}}, 0});
-    for (int level = 0; level < levels; ++level) {
-        all = composed(all, one, numbers);
+    for (const LevelTerms& level : levels) {
+        all = composed(all, level, numbers);
     }
     count_turns(all.products);
     return all;

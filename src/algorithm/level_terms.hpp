@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "algorithm/algorithm.hpp"
@@ -63,6 +64,8 @@ LevelTerms level_terms(const Algorithm& algorithm, bool mod_2 = false);
 enum class BlockNumbers : std::uint8_t { by_rows, nested };
 /// So many levels (0 and up) of the same terms: products of the outermost level come one after another.
 LevelTerms nested_levels(const LevelTerms& one, int levels, BlockNumbers numbers);
+/// Of levels with terms of their own, the outermost first.
+LevelTerms nested_levels(std::span<const LevelTerms> levels, BlockNumbers numbers);
 
 /// Sets the turns of all results in the order of the products.
 void count_turns(std::vector<BlockProduct>& products);

@@ -44,13 +44,13 @@ inline std::int64_t residue_line_bytes(std::int64_t elements) {
     return round_up(elements, 16);
 }
 
-/// Sides of a block at the bottom of so many levels of halves. Blocks of C begin where four entries can be stored at
-/// once, and what is beyond the matrix is zero.
-inline std::int64_t residue_block_bytes(std::int64_t elements, int levels) {
-    return residue_line_bytes(ceil_div(elements, std::int64_t{1} << levels));
+/// Sides of a block where levels cut a side into so many. Blocks of C begin where four entries can be stored at once,
+/// and what is beyond the matrix is zero.
+inline std::int64_t residue_block_bytes(std::int64_t elements, int blocks) {
+    return residue_line_bytes(ceil_div(elements, std::int64_t{blocks}));
 }
-inline std::int64_t residue_block_lines(std::int64_t lines, int levels) {
-    return levels == 0 ? lines : residue_block_bytes(lines, levels);
+inline std::int64_t residue_block_lines(std::int64_t lines, int blocks) {
+    return blocks == 1 ? lines : residue_block_bytes(lines, blocks);
 }
 
 /// On processors, residues of an operand modulo one number: so many lines, and depths, go together.

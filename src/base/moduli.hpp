@@ -32,6 +32,10 @@ inline constexpr double kEvennessOfModulus = 1.0 / 16;
 inline constexpr int kNormParts = 16;
 inline constexpr std::int64_t kNormPartBytes = 24;
 
+/// Levels whose sums are made in passes over planes of bytes: so many products wait in shared memory, and sixteen bits
+/// hold sums of so many bytes.
+inline constexpr int kMostPlaneProducts = 384, kMostPlaneSum = 128;
+
 /// Remainders without a division.
 class Modulus {
 public:

@@ -17,6 +17,7 @@
 #include "base/fused.hpp"
 #include "base/moduli.hpp"
 #include "base/view.hpp"
+#include "kernels/byte_plane_sums.hpp"
 
 namespace heptad {
 
@@ -176,6 +177,9 @@ struct ResiduePlanes {
     /// Of complex numbers 3: real parts, imaginary parts and their sums, each with all planes of levels. In C: the
     /// products of those.
     int parts = 1;
+    /// Of other levels, whose sums are made in passes over planes: products, each with a plane of every modulus and
+    /// part. Lines and line_bytes are the sides of a block at the bottom then, too.
+    int products = 1;
 };
 
 /// Products by residues (docs/residues.md) on a backend that runs behind the caller. The guard of the product decides
@@ -210,6 +214,8 @@ public:
     };
     /// One or two of them.
     virtual void convert(std::span<const Block> blocks) = 0;
+    /// Modulo each modulus. Of operands bytes have signs, of the result they have none.
+    virtual void add_planes(const PlaneSums& sums, const ResiduePlanes& from, const ResiduePlanes& to) = 0;
     /// c = a b', each plane modulo its modulus.
     virtual void multiply_planes(const ResiduePlanes& a, const ResiduePlanes& b, const ResiduePlanes& c) = 0;
     /// c = alpha * what the residues stand for + beta * c with the factors of the product; beta == 0: c is not read. A

@@ -8,22 +8,35 @@
 namespace heptad {
 namespace {
 
+void expect_equal(const LevelTerms& nested, const LevelTerms& composed, const char* name) {
+    EXPECT_EQ(nested.grid, composed.grid) << name;
+    EXPECT_EQ(nested.rank, composed.rank) << name;
+    ASSERT_EQ(nested.products.size(), composed.products.size()) << name;
+    for (std::size_t i = 0; i < nested.products.size(); ++i) {
+        const BlockProduct &x = nested.products[i], &y = composed.products[i];
+        EXPECT_EQ(x.product, y.product) << name;
+        EXPECT_EQ(x.left, y.left) << name;
+        EXPECT_EQ(x.right, y.right) << name;
+        EXPECT_EQ(x.result, y.result) << name;
+    }
+}
+
 TEST(level_terms, of_nested_levels_are_those_of_the_composed_algorithm) {
     for (const char* name : {"strassen", "winograd", "2x2x3-11", "2x2x2-7-accurate", "self-inverse"}) {
         const Algorithm& one = find_algorithm(name).standard;
         const bool mod_2 = one.ring == Ring::gf2;
-        const LevelTerms nested = nested_levels(level_terms(one, mod_2), 2, BlockNumbers::by_rows);
-        const LevelTerms composed = level_terms(compose(one, one), mod_2);
-        EXPECT_EQ(nested.grid, composed.grid) << name;
-        EXPECT_EQ(nested.rank, composed.rank) << name;
-        ASSERT_EQ(nested.products.size(), composed.products.size()) << name;
-        for (std::size_t i = 0; i < nested.products.size(); ++i) {
-            const BlockProduct &x = nested.products[i], &y = composed.products[i];
-            EXPECT_EQ(x.product, y.product) << name;
-            EXPECT_EQ(x.left, y.left) << name;
-            EXPECT_EQ(x.right, y.right) << name;
-            EXPECT_EQ(x.result, y.result) << name;
-        }
+        expect_equal(nested_levels(level_terms(one, mod_2), 2, BlockNumbers::by_rows),
+                     level_terms(compose(one, one), mod_2), name);
+    }
+}
+
+TEST(level_terms, of_different_levels_are_those_of_the_composed_algorithm) {
+    for (const char* name : {"strassen", "2x2x3-11", "3x2x3-15"}) {
+        const Algorithm &outer = find_algorithm("winograd").standard, &inner = find_algorithm(name).standard;
+        expect_equal(nested_levels(std::vector{level_terms(outer), level_terms(inner)}, BlockNumbers::by_rows),
+                     level_terms(compose(outer, inner)), name);
+        expect_equal(nested_levels(std::vector{level_terms(inner), level_terms(outer)}, BlockNumbers::by_rows),
+                     level_terms(compose(inner, outer)), name);
     }
 }
 

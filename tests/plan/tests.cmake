@@ -1,5 +1,6 @@
 heptad_test(plan/search/planner_test heptad_plan)
 heptad_test(plan/search/device_residue_plan_test heptad_plan)
+heptad_test(plan/search/residue_levels_test heptad_plan)
 heptad_test(plan/search/considered_test heptad_run)
 heptad_test(plan/model/plan_text_test heptad_plan)
 heptad_test(plan/predict/measured_plans_test heptad_plan)

@@ -9,6 +9,7 @@
 #include "plan/predict/error_bound.hpp"
 #include "plan/predict/fused_prediction.hpp"
 #include "plan/predict/measured_plans.hpp"
+#include "plan/search/device_residue_plan.hpp"
 #include "plan/search/level_layout.hpp"
 
 namespace heptad {
@@ -152,19 +153,25 @@ double residues_with_levels_seconds(const ProductPlan& plan, const Machine& mach
     constexpr double kEnd = 1.04, kShort = 700;
     const auto m = static_cast<double>(plan.m), k = static_cast<double>(plan.k), n = static_cast<double>(plan.n);
     const double bytes_s = arithmetic * (m * k + k * n + m * n) / machine.combine_bytes_per_s;
-    double products = 1, bytes = 1;
-    for (const LevelPlan& level : plan.levels) {
-        const Algorithm& algorithm = find_algorithm(level.algorithm).algorithm;
-        products *= algorithm.rank() / static_cast<double>(algorithm.m * algorithm.k * algorithm.n);
-        bytes *= algorithm.rank() / static_cast<double>(algorithm.m * algorithm.n);
-    }
+    const ResidueLevels levels = residue_levels(plan);
+    const BlockGrid& blocks = levels.blocks;
+    double products = static_cast<double>(levels.products) / (blocks.m * blocks.k * blocks.n);
+    // Bytes of all products over those without levels, and over what is read and written: of sums that are made in
+    // passes, the latter once more.
+    const double all = m * k + k * n + m * n;
+    const double bytes =
+        levels.products *
+        (m * k / (blocks.m * blocks.k) + k * n / (blocks.k * blocks.n) + m * n / (blocks.m * blocks.n)) / all;
+    constexpr double kWrittenAndRead = 2;
+    const double planes = expected_moduli(plan) * residue_parts(plan.type);
+    const double whole_s = levels.in_kernels ? 0 : planes * kWrittenAndRead * all / machine.combine_bytes_per_s;
     const LeafSize leaf = leaf_size(plan);
     const double shortness =
         kShort / static_cast<double>(std::max<std::int64_t>(1, std::min({leaf.m, leaf.k, leaf.n})));
     products *= kEnd + shortness * shortness;
-    const double of_moduli_s = expected_moduli(plan) * bytes_s;
+    const double of_moduli_s = planes * bytes_s;
     const double passes_s = std::min(without_s, static_cast<double>(element_bytes(plan.type)) * bytes_s + of_moduli_s);
-    return products * (without_s - passes_s) + passes_s + (bytes - 1) * of_moduli_s;
+    return products * (without_s - passes_s) + passes_s + (bytes - 1) * of_moduli_s + whole_s;
 }
 
 }  // namespace

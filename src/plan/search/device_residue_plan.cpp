@@ -4,7 +4,6 @@
 #include <cmath>
 #include <optional>
 
-#include "algorithm/winograd_sums.hpp"
 #include "base/device_layout.hpp"
 #include "base/error.hpp"
 #include "base/moduli.hpp"
@@ -28,15 +27,6 @@ int even_moduli(Type type, Accuracy accuracy) {
     return (has_wide_parts(type) ? 14 : 7) - (accuracy == Accuracy::fast ? 1 : 0);
 }
 
-/// Halvings by winograd, as many as the kernels have sums of.
-bool has_levels_of_residues(const ProductPlan& plan) {
-    const int most = is_complex(plan.type) ? 0 : kMostResidueLevels;
-    return static_cast<int>(plan.levels.size()) <= most &&
-           std::all_of(plan.levels.begin(), plan.levels.end(), [](const LevelPlan& level) {
-               return level == LevelPlan{kHalving, LevelMode::parallel, ""};
-           });
-}
-
 bool has_type_of_residues(Type type) {
     return type == Type::f32 || type == Type::f64 || is_complex(type);
 }
@@ -45,8 +35,9 @@ int fewest_moduli(Type type) {
 }
 
 bool fits_residues(const ProductPlan& plan) {
-    return std::min({plan.m, plan.k, plan.n}) >= std::int64_t{1} << plan.levels.size() &&
-           residue_block_bytes(plan.k, static_cast<int>(plan.levels.size())) <= kLongestDeviceSum;
+    const BlockGrid blocks = residue_levels(plan).blocks;
+    return plan.m >= blocks.m && plan.k >= blocks.k && plan.n >= blocks.n &&
+           residue_block_bytes(plan.k, blocks.k) <= kLongestDeviceSum;
 }
 
 /// Of two numbers and fewer, the bound of `strict` has no room for the rounding of integers.
@@ -89,20 +80,29 @@ double certified_evenness(const ProductPlan& plan) {
 }
 
 DeviceResidueLayout device_residue_layout(const ProductPlan& plan) {
-    const auto levels = static_cast<int>(plan.levels.size());
-    const auto planes = [&](std::int64_t lines, std::int64_t elements) {
-        const std::int64_t block =
-            checked_mul(residue_block_lines(lines, levels), residue_block_bytes(elements, levels));
-        return round_up(checked_mul(most_moduli(plan) * residue_parts(plan.type) * winograd_products(levels), block),
+    const ResidueLevels levels = residue_levels(plan);
+    const ResidueSide m{plan.tile_m, levels.blocks.m}, k{plan.k, levels.blocks.k}, n{plan.tile_n, levels.blocks.n};
+    const auto planes = [&](std::int64_t of_part, const ResidueSide& lines, const ResidueSide& elements) {
+        const std::int64_t count = of_part * most_moduli(plan) * residue_parts(plan.type);
+        return round_up(checked_mul(count, checked_mul(lines.block_lines(), elements.block_bytes())),
                         kWorkspaceAlignment);
+    };
+    const auto of_products = [&](const ResidueSide& x, const ResidueSide& y) { return planes(levels.products, x, y); };
+    const auto whole = [&](const ResidueSide& x, const ResidueSide& y) {
+        return planes(std::int64_t{x.blocks} * y.blocks, x, y);
     };
     DeviceResidueLayout layout;
     layout.guard = round_up(guard_bytes(plan.m, plan.k, plan.n), kWorkspaceAlignment);
     layout.notes = round_up(residue_notes_bytes(plan.m, plan.n), kWorkspaceAlignment);
-    layout.a = planes(plan.tile_m, plan.k);
-    layout.b = planes(plan.tile_n, plan.k);
-    layout.c = std::max(planes(plan.tile_m, plan.tile_n), planes(plan.tile_n, plan.tile_m));  // by rows or by columns
-    checked_add(checked_add(layout.guard, layout.notes), checked_add(layout.a, checked_add(layout.b, layout.c)));
+    layout.a = of_products(m, k);
+    layout.b = of_products(n, k);
+    layout.c = std::max(of_products(m, n), of_products(n, m));  // by rows or by columns
+    if (!levels.in_kernels) {
+        layout.c = std::max({layout.c, whole(m, k), whole(n, k)});
+        layout.whole_c = std::max(whole(m, n), whole(n, m));
+    }
+    checked_add(checked_add(layout.guard, layout.notes),
+                checked_add(layout.a, checked_add(layout.b, checked_add(layout.c, layout.whole_c))));
     return layout;
 }
 
@@ -111,8 +111,8 @@ bool take_residues(ProductPlan& plan, const Problem& problem) {
     const bool may_certify = !is_complex(plan.type) && plan.k >= kShortestCertified;
     const bool has_word =
         accuracy == Accuracy::balanced || accuracy == Accuracy::fast || (accuracy == Accuracy::strict && may_certify);
-    if (!is_on_device(plan) || !has_type_of_residues(plan.type) || !has_word || !has_levels_of_residues(plan) ||
-        plan.padded || !fits_residues(plan)) {
+    if (!is_on_device(plan) || !has_type_of_residues(plan.type) || !has_word || plan.padded ||
+        !residue_levels_refusal(plan.levels).empty() || !fits_residues(plan)) {
         return false;
     }
     ProductPlan taken = plan;
@@ -130,7 +130,8 @@ bool take_residues(ProductPlan& plan, const Problem& problem) {
 bool fit_tiles(ProductPlan& plan, std::int64_t bytes) {
     // Smaller tiles leave multiprocessors idle, and make residues again and again.
     constexpr std::int64_t kSmallestTile = 2048, kUnit = 768;  // rows and columns of the kernels' tiles divide it
-    const std::int64_t smallest = kSmallestTile << plan.levels.size();
+    const BlockGrid blocks = residue_levels(plan).blocks;
+    const std::int64_t smallest = kSmallestTile * std::max(blocks.m, blocks.n);
     ProductPlan tiled = plan;
     tiled.tile_m = plan.m;
     tiled.tile_k = plan.k;
@@ -155,16 +156,14 @@ ProductPlan make_exact_device_plan(const Problem& problem, const Machine& machin
              "accuracy exact on a device is for f32 and f64, not for {}; set device to cpu, or take accuracy strict",
              type_name(problem.type));
     }
-    const bool other_levels = options.levels > kMostResidueLevels || (options.mode != "auto" && options.levels != 0) ||
-                              (options.levels != 0 && options.algorithm != "auto" && options.algorithm != kHalving);
-    if (other_levels || !(options.leaf == "auto" || leaf_traits(options.leaf).by_residues)) {
-        fail(
-            ErrorCode::usage,
-            "on a device products of i64, and those that are rounded once, are made by leaf {} with up to {} levels of "
-            "{} inside; leave algorithm, mode and leaf to auto",
-            kResidueLeaf, kMostResidueLevels, kHalving);
+    if ((options.mode != "auto" && options.levels != 0) ||
+        !(options.leaf == "auto" || leaf_traits(options.leaf).by_residues)) {
+        fail(ErrorCode::usage,
+             "on a device products of i64, and those that are rounded once, are made by leaf {} with levels inside; "
+             "leave mode and leaf to auto",
+             kResidueLeaf);
     }
-    const int asked = options.levels, most = asked < 0 ? kMostResidueLevels : asked;
+    const int asked = options.levels, most = most_levels_inside_residues(options);
     std::optional<ProductPlan> best;
     std::int64_t least_bytes = 0;
     for (int levels = most; levels >= (best ? std::max(asked, 0) : 0); --levels) {
@@ -176,7 +175,7 @@ ProductPlan make_exact_device_plan(const Problem& problem, const Machine& machin
         plan.backend = backend_of(options.device);
         plan.threads = problem.threads;
         plan.accumulate = options.accumulate;
-        plan.levels.assign(static_cast<std::size_t>(levels), {kHalving, LevelMode::parallel, ""});
+        plan.levels = levels_inside_residues(options, levels);
         plan.leaf = plan.fringe_leaf = kResidueLeaf;
         plan.arithmetic.moduli = is_integer(plan.type) ? integer_moduli(plan.k) : kMostModuli;
         const bool is_empty = std::min({plan.m, plan.k, plan.n}) == 0 && levels == 0;
@@ -213,27 +212,28 @@ ProductPlan make_exact_device_plan(const Problem& problem, const Machine& machin
 void check_device_residue_plan(const ProductPlan& plan) {
     const int fewest = is_integer(plan.type) ? integer_moduli(plan.k) : fewest_moduli(plan.type);
     const int largest = is_complex(plan.type) ? fewest + kModuliChoices - 1 : kMostModuli;
+    if (const std::string refusal = residue_levels_refusal(plan.levels); !refusal.empty()) {
+        fail(ErrorCode::input, "{}", refusal);
+    }
     if (!(has_type_of_residues(plan.type) || plan.type == Type::i64) || !leaf_traits(plan.leaf).by_residues ||
-        !has_levels_of_residues(plan) || plan.padded || plan.core_m != plan.m || plan.core_k != plan.k ||
-        plan.core_n != plan.n || plan.arithmetic.moduli < fewest || plan.arithmetic.moduli > largest ||
+        plan.padded || plan.core_m != plan.m || plan.core_k != plan.k || plan.core_n != plan.n ||
+        plan.arithmetic.moduli < fewest || plan.arithmetic.moduli > largest ||
         (rounds_once(plan) && plan.least_evenness != 0) ||
         (is_certified(plan) && (is_complex(plan.type) || plan.k < kShortestCertified))) {
         fail(ErrorCode::input,
-             "plans by residues on a device are for f32 with {} to {} moduli, f64 with {} to {} and i64 with {} or "
-             "more for this k, with up to {} levels of {}, and without levels for c64 with {} to {} and c128 with {} "
-             "to {}",
+             "plans by residues on a device are for f32 with {} to {} moduli, f64 with {} to {}, i64 with {} or more "
+             "for this k, c64 with {} to {} and c128 with {} to {}",
              kFewestModuliOfF32, kMostModuli, kFewestModuliOfF64, kMostModuli, integer_moduli(plan.k),
-             kMostResidueLevels, kHalving, kFewestModuliOfF32, kFewestModuliOfF32 + kModuliChoices - 1,
-             kFewestModuliOfF64, kMostDeviceModuli);
+             kFewestModuliOfF32, kFewestModuliOfF32 + kModuliChoices - 1, kFewestModuliOfF64, kMostDeviceModuli);
     }
     const auto fits = [](std::int64_t tile, std::int64_t most) {
         return tile >= std::min<std::int64_t>(most, 1) && tile <= most;
     };
-    const std::int64_t blocks = std::int64_t{1} << plan.levels.size();
+    const BlockGrid blocks = residue_levels(plan).blocks;
     if (!fits(plan.tile_m, plan.m) || !fits(plan.tile_n, plan.n) || plan.tile_k != plan.k ||
-        residue_block_bytes(plan.k, static_cast<int>(plan.levels.size())) > kLongestDeviceSum) {
+        residue_block_bytes(plan.k, blocks.k) > kLongestDeviceSum) {
         fail(ErrorCode::input, "tiles of this plan by residues are up to {} x {}, with all of k, up to {}", plan.m,
-             plan.n, blocks * kLongestDeviceSum);
+             plan.n, blocks.k * kLongestDeviceSum);
     }
     const std::int64_t bytes = device_residue_layout(plan).bytes();
     if (plan.workspace_bytes != bytes || plan.vendor_workspace_bytes != 0 || plan.error_bound != error_bound(plan)) {

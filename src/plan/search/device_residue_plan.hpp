@@ -7,6 +7,7 @@
 #include "plan/model/machine.hpp"
 #include "plan/model/plan.hpp"
 #include "plan/model/problem.hpp"
+#include "plan/search/residue_levels.hpp"
 
 namespace heptad {
 
@@ -20,15 +21,13 @@ double certified_evenness(const ProductPlan& plan);
 /// Planes of each modulus: of complex numbers real parts, imaginary parts and their sums.
 int residue_parts(Type type);
 
-/// Bytes of workspace, in this order.
+/// Bytes of workspace, in this order. Where sums of levels are made in passes, the planes of A and B without levels are
+/// where those of C will be, and C without levels has planes of its own.
 struct DeviceResidueLayout {
-    std::int64_t guard = 0, notes = 0, a = 0, b = 0, c = 0;
-    std::int64_t bytes() const { return guard + notes + a + b + c; }
+    std::int64_t guard = 0, notes = 0, a = 0, b = 0, c = 0, whole_c = 0;
+    std::int64_t bytes() const { return guard + notes + a + b + c + whole_c; }
 };
 DeviceResidueLayout device_residue_layout(const ProductPlan& plan);
-
-/// In residues levels cost no digits, only memory: the kernels have the sums of so many of winograd.
-inline constexpr int kMostResidueLevels = 2;
 
 /// Makes a plan one by residues, with its levels inside. False, and the plan is as it was: it cannot be one, for its
 /// type, its levels, its sizes, its accuracy or the workspace.

@@ -197,12 +197,6 @@ void validate(const Problem& problem, const Machine& machine) {
                 options.accuracy != Accuracy::exact,
             ErrorCode::usage,
             "leaf {} is for accuracy exact on a processor; set accuracy to exact, or take another leaf", options.leaf);
-    const bool other_levels = options.levels > kMostResidueLevels ||
-                              (options.levels > 0 && options.algorithm != "auto" && options.algorithm != kHalving);
-    fail_if(leaf_traits(options.leaf).by_residues && backend_traits(problem).is_device && other_levels,
-            ErrorCode::usage,
-            "leaf {} has up to {} levels of {} inside; set levels within that, or choose another leaf", options.leaf,
-            kMostResidueLevels, kHalving);
     if (options.mode == mode_name(LevelMode::fused) && !has_fused_kernels(problem, machine)) {
         fail(ErrorCode::usage,
              "the description of this machine has no kernels with sums inside for {} on {}; set mode to auto, serial "
@@ -294,11 +288,16 @@ bool options_allow_residues(const Options& options) {
 
 /// By residues, with as many levels inside as asked for or as pay.
 ProductPlan best_residue_plan(const Problem& problem, const Machine& machine, const std::string& leaf) {
-    const int asked = problem.options.levels, most = asked < 0 ? kMostResidueLevels : asked;
+    Problem with_leaf = problem;
+    with_leaf.options.leaf = leaf;
+    const int most = most_levels_inside_residues(problem.options);
+    const bool options_leave_levels_open = problem.options.levels < 0 && problem.options.algorithm == "auto";
     std::optional<ProductPlan> best;
-    for (int levels = std::max(asked, 0); levels <= most; ++levels) {
-        const std::vector<std::string> halvings(static_cast<std::size_t>(levels), kHalving);
-        ProductPlan plan = plan_with_shape(problem, machine, {halvings, leaf});
+    for (int levels = std::max(problem.options.levels, 0); levels <= most; ++levels) {
+        ProductPlan plan = plan_with_levels(with_leaf, machine, levels_inside_residues(problem.options, levels));
+        if (options_leave_levels_open && !residue_levels(plan).in_kernels) {
+            continue;  // passes over planes are for those who ask for them
+        }
         if (!best || plan.predicted_s < best->predicted_s) {
             best = std::move(plan);
         }

@@ -14,6 +14,7 @@
 #include "run/dense/arena.hpp"
 #include "run/dense/level_runner.hpp"
 #include "run/residue/exact_operands.hpp"
+#include "run/residue/plane_sums.hpp"
 
 namespace heptad {
 namespace {
@@ -32,11 +33,39 @@ ConstView part_of_operand(const ConstView& v, std::int64_t row, std::int64_t col
     return part;
 }
 
-ResiduePlanes planes_in(void* memory, std::int64_t lines, std::int64_t elements, int levels, int parts) {
-    const std::int64_t own_lines = residue_block_lines(lines, levels),
-                       line_bytes = residue_block_bytes(elements, levels);
-    return {memory, own_lines, line_bytes, own_lines * line_bytes, levels, parts};
-}
+/// The planes of a plan by residues, in memory for them.
+class Planes {
+public:
+    explicit Planes(const ProductPlan& plan)
+        : levels_(residue_levels(plan)),
+          depth_(static_cast<int>(plan.levels.size())),
+          parts_(residue_parts(plan.type)) {}
+
+    /// Are sums of levels made in passes over planes?
+    bool in_passes() const { return !levels_.in_kernels; }
+    /// With levels.
+    ResiduePlanes of_products(void* memory, const ResidueSide& lines, const ResidueSide& elements) const {
+        const std::int64_t own_lines = lines.block_lines(), line_bytes = elements.block_bytes();
+        return {memory,
+                own_lines,
+                line_bytes,
+                own_lines * line_bytes,
+                in_passes() ? 0 : depth_,
+                parts_,
+                in_passes() ? levels_.products : 1};
+    }
+    /// All blocks in one, without.
+    ResiduePlanes whole(void* memory, const ResidueSide& lines, const ResidueSide& elements) const {
+        const std::int64_t own_lines = lines.blocks * lines.block_lines(),
+                           line_bytes = elements.blocks * elements.block_bytes();
+        return {memory, own_lines, line_bytes, own_lines * line_bytes, 0, parts_};
+    }
+    const BlockGrid& blocks() const { return levels_.blocks; }
+
+private:
+    ResidueLevels levels_;
+    int depth_, parts_;
+};
 
 /// A product on its way. Entries of C that lie side by side are made side by side: C by columns is its transpose by
 /// rows.
@@ -109,24 +138,43 @@ private:
     /// `multiplies`: there are residues to be multiplied.
     void make_tiles(const ProductPlan& plan, bool multiplies) {
         const DeviceResidueLayout layout = device_residue_layout(plan);
-        const auto levels = static_cast<int>(plan.levels.size());
-        const int parts = residue_parts(plan.type);
+        const Planes planes(plan);
+        const int row_blocks = by_columns_ ? planes.blocks().n : planes.blocks().m,
+                  col_blocks = by_columns_ ? planes.blocks().m : planes.blocks().n;
+        const ResidueSide along_k{left_.cols, planes.blocks().k};
+        const ProductPlaneSums sums =
+            planes.in_passes() ? plane_sums(residue_level_terms(plan.levels), by_columns_) : ProductPlaneSums{};
         const std::int64_t tile_rows = std::max<std::int64_t>(by_columns_ ? plan.tile_n : plan.tile_m, 1);
         const std::int64_t tile_cols = std::max<std::int64_t>(by_columns_ ? plan.tile_m : plan.tile_n, 1);
         void* const of_left = arena_.take(by_columns_ ? layout.b : layout.a);
         void* const of_right = arena_.take(by_columns_ ? layout.a : layout.b);
         void* const of_result = arena_.take(layout.c);
+        void* const of_whole_result = arena_.take(layout.whole_c);
         const std::int64_t row_tiles = ceil_div(result_.rows, tile_rows), col_tiles = ceil_div(result_.cols, tile_cols);
         using Block = ResidueKernels::Block;
         const auto of_rows = [&](std::int64_t row) {
             const std::int64_t rows = std::min(tile_rows, result_.rows - row);
             return Block{0, part_of_operand(left_, row, 0, rows, left_.cols), row,
-                         planes_in(of_left, rows, left_.cols, levels, parts)};
+                         planes.of_products(of_left, {rows, row_blocks}, along_k)};
         };
         const auto of_cols = [&](std::int64_t col) {
             const std::int64_t cols = std::min(tile_cols, result_.cols - col);
             return Block{1, part_of_operand(right_, 0, col, right_.rows, cols), col,
-                         planes_in(of_right, cols, right_.rows, levels, parts)};
+                         planes.of_products(of_right, {cols, col_blocks}, along_k)};
+        };
+        const auto convert = [&](const std::vector<Block>& blocks) {
+            if (!planes.in_passes()) {
+                kernels_.convert(blocks);
+                return;
+            }
+            for (Block one : blocks) {  // those of C are not there yet
+                const ResiduePlanes products = one.to;
+                const bool is_left = one.operand == 0;
+                const ResidueSide lines{is_left ? one.block.rows : one.block.cols, is_left ? row_blocks : col_blocks};
+                one.to = planes.whole(of_result, lines, along_k);
+                kernels_.convert({&one, 1});
+                kernels_.add_planes(is_left ? sums.left : sums.right, one.to, products);
+            }
         };
         ProgressMeter meter(hooks_, static_cast<double>(row_tiles * col_tiles));
         for (std::int64_t row = 0; row < result_.rows; row += tile_rows) {
@@ -141,14 +189,22 @@ private:
                     needed.push_back(cols);
                 }
                 if (!needed.empty() && multiplies) {
-                    kernels_.convert(needed);
+                    convert(needed);
                 }
                 const View tile = block(result_, row, col, rows.block.rows, cols.block.cols);
-                const ResiduePlanes planes = planes_in(of_result, tile.rows, tile.cols, levels, parts);
+                const ResidueSide tile_lines{tile.rows, row_blocks}, tile_elements{tile.cols, col_blocks};
+                ResiduePlanes of_tile = planes.of_products(of_result, tile_lines, tile_elements);
                 if (multiplies) {
-                    kernels_.multiply_planes(rows.to, cols.to, planes);
+                    kernels_.multiply_planes(rows.to, cols.to, of_tile);
                 }
-                kernels_.rebuild(planes, product_, tile, row, col);
+                if (planes.in_passes()) {
+                    const ResiduePlanes products = of_tile;
+                    of_tile = planes.whole(of_whole_result, tile_lines, tile_elements);
+                    if (multiplies) {
+                        kernels_.add_planes(sums.result, products, of_tile);
+                    }
+                }
+                kernels_.rebuild(of_tile, product_, tile, row, col);
                 meter.advance(1);
             }
         }

@@ -114,9 +114,6 @@ TEST(device_residue_plan, is_for_words_that_allow_it) {
     EXPECT_FALSE(is_by_residues(make_plan(asked, machine(), device_limits())));
     asked.options.leaf = kResidueLeaf;
     EXPECT_EQ(make_plan(asked, machine(), device_limits()).levels.size(), 1U);
-    asked.options.algorithm = "strassen";
-    EXPECT_THROW(make_plan(asked, machine(), device_limits()), Error);
-    asked.options.algorithm = "auto";
     asked.options.levels = kMostResidueLevels + 1;
     EXPECT_THROW(make_plan(asked, machine(), device_limits()), Error);
 }
@@ -289,7 +286,9 @@ TEST(device_residue_plan, refuses_what_cannot_be_rounded_once) {
     EXPECT_EQ(refused([](Problem& x) { x.type = Type::bf16; }), ErrorCode::usage);
     EXPECT_EQ(refused([](Problem& x) { x.k = 4 * kLongestDeviceSum + 1; }), ErrorCode::usage);
     EXPECT_EQ(refused([](Problem& x) { x.options.levels = 3; }), ErrorCode::usage);
-    EXPECT_EQ(refused([](Problem& x) { x.options.algorithm = "strassen"; }), ErrorCode::usage);
+    EXPECT_EQ(refused([](Problem& x) { x.options.algorithm = "strassen"; }), std::nullopt);
+    EXPECT_EQ(refused([](Problem& x) { x.options.algorithm = "2x2x2-7-accurate"; }), ErrorCode::usage);
+    EXPECT_EQ(refused([](Problem& x) { x.options.mode = "serial"; }), ErrorCode::usage);
     EXPECT_EQ(refused([](Problem& x) { x.options.leaf = "cublas"; }), ErrorCode::usage);
     EXPECT_EQ(refused([](Problem& x) { x.options.workspace_limit_bytes = 1 << 20; }), ErrorCode::resource);
     for (std::int64_t Problem::*const side : {&Problem::m, &Problem::k, &Problem::n}) {

@@ -2,6 +2,7 @@
 // for less even data, and the classical product where there are none.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <limits>
@@ -33,12 +34,12 @@ struct Operands {
 };
 
 ProductPlan plan_of(std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t tile_m, std::int64_t tile_n,
-                    std::size_t levels = 0, Type type = Type::f32) {
+                    const std::vector<std::string>& levels = {}, Type type = Type::f32) {
     Problem problem{m, k, n, type, 1, {}};
     problem.options.device = "cuda";
     problem.options.accumulate = true;
-    ProductPlan plan = plan_with_shape(problem, Machine{}, {std::vector<std::string>(levels, kHalving), kResidueLeaf});
-    EXPECT_EQ(plan.levels.size(), levels);
+    ProductPlan plan = plan_with_shape(problem, Machine{}, {levels, kResidueLeaf});
+    EXPECT_EQ(plan.levels.size(), levels.size());
     plan.tile_m = tile_m;
     plan.tile_n = tile_n;
     plan.workspace_bytes = device_residue_layout(plan).bytes();
@@ -73,9 +74,19 @@ TEST(device_residues, tiles_of_any_shape_make_up_the_product) {
 }
 
 TEST(device_residues, levels_inside_change_nothing) {
+    using Levels = std::vector<std::string>;
+    const std::vector<Levels> tried{Levels{"winograd"},
+                                    {"winograd", "winograd"},
+                                    {"strassen"},
+                                    {"strassen", "winograd"},
+                                    {"winograd*winograd", "winograd"},
+                                    {"alternative-basis"},
+                                    {"2x2x3-11", "strassen"},
+                                    {"3x2x3-15"},
+                                    {"3x3x3-23"}};
     for (const Layout layout : {Layout::rows, Layout::columns}) {
-        for (const auto& [m, k, n] : {std::tuple{50, 33, 41}, {64, 128, 32}, {4, 5, 67}, {99, 4, 6}}) {
-            for (const std::size_t levels : {1U, 2U}) {
+        for (const auto& [m, k, n] : {std::tuple{50, 33, 41}, {64, 128, 32}, {8, 9, 67}, {99, 8, 9}}) {
+            for (const Levels& levels : tried) {
                 Operands x(m, k, n, layout);
                 const ProductPlan plan = plan_of(m, k, n, (m + 1) / 2, n, levels);
                 GuardedMatrix expected = x.c;
@@ -85,7 +96,9 @@ TEST(device_residues, levels_inside_change_nothing) {
                 HostResidues backend;
                 std::vector<std::byte> workspace(static_cast<std::size_t>(plan.workspace_bytes));
                 run_plan(plan, backend, 3, x.a.view(), x.b.view(), -2, x.c.view(), workspace.data());
-                EXPECT_TRUE(x.c.equals(expected)) << m << " x " << k << " x " << n << ", levels " << levels;
+                EXPECT_TRUE(x.c.equals(expected)) << to_string(plan);
+                const bool in_kernels = std::ranges::all_of(levels, [](const auto& name) { return name == kHalving; });
+                EXPECT_EQ(backend.passes_over_planes, in_kernels ? 0 : 5);  // of A and C two bands, of B one
             }
         }
     }
@@ -198,7 +211,9 @@ TEST(device_residues, sums_of_sixteen_bytes_are_reduced_to_bytes_in_f16) {
 TEST(device_residues, complex_products_have_planes_of_parts_in_every_form) {
     using Number = std::complex<float>;
     constexpr std::int64_t m = 23, k = 18, n = 29;
-    const ProductPlan plan = plan_of(m, k, n, 10, 16, 0, Type::c64);
+    const ProductPlan plans[] = {plan_of(m, k, n, 10, 16, {}, Type::c64),
+                                 plan_of(m, k, n, 12, 16, {"winograd"}, Type::c64),
+                                 plan_of(m, k, n, m, n, {"2x2x3-11"}, Type::c64)};
     std::mt19937 random(7);
     std::uniform_int_distribution<int> small(-3, 3);
     const auto numbers = [&](std::int64_t count) {
@@ -208,7 +223,8 @@ TEST(device_residues, complex_products_have_planes_of_parts_in_every_form) {
         }
         return x;
     };
-    for (int form = 0; form < 16; ++form) {
+    for (int form = 0; form < 48; ++form) {
+        const ProductPlan& plan = plans[form / 16];
         const bool conjugate_a = (form & 1) != 0, conjugate_b = (form & 2) != 0, by_columns = (form & 4) != 0;
         const Number alpha = (form & 8) != 0 ? Number(2, -1) : Number(3, 0), beta(0, 2);
         std::vector<Number> a = numbers(m * k), b = numbers(k * n), c = numbers(m * n), expected = c;

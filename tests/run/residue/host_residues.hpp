@@ -36,7 +36,7 @@ public:
     bool is_safe = true;
     GuardLimits limits;
     ResidueKernels::Choice choice;
-    int products_of_planes = 0, conversions[2] = {};
+    int products_of_planes = 0, passes_over_planes = 0, conversions[2] = {};
     std::optional<ResidueKernels::Norms> norms = ResidueKernels::Norms{9, 9};
     int taken() const { return taken_; }
 
@@ -121,6 +121,40 @@ private:
             }
         }
     }
+    void add_planes(const PlaneSums& sums, const ResiduePlanes& from, const ResiduePlanes& to) override {
+        ++passes_over_planes;
+        const ResiduePlanes &products = sums.of_result ? from : to, &whole = sums.of_result ? to : from;
+        const auto blocks = static_cast<std::size_t>(sums.rows) * static_cast<std::size_t>(sums.cols);
+        EXPECT_EQ(sums.outputs.size(), sums.of_result ? blocks : static_cast<std::size_t>(products.products));
+        EXPECT_EQ(whole.lines, sums.rows * products.lines);
+        EXPECT_EQ(whole.line_bytes, sums.cols * products.line_bytes);
+        for (int group = 0; group < taken_ * products.parts; ++group) {
+            const auto byte_at = [&](bool in_whole, int number, std::int64_t line, std::int64_t p) -> std::uint8_t& {
+                const std::int64_t at =
+                    in_whole
+                        ? group * whole.plane_bytes + (number / sums.cols * products.lines + line) * whole.line_bytes +
+                              number % sums.cols * products.line_bytes + p
+                        : (group * products.products + number) * products.plane_bytes + line * products.line_bytes + p;
+                return static_cast<std::uint8_t*>(in_whole ? whole.data : products.data)[at];
+            };
+            const int modulus = kModuli[static_cast<std::size_t>(group / products.parts)];
+            for (std::size_t r = 0; r < sums.outputs.size(); ++r) {
+                for (std::int64_t i = 0; i < products.lines * products.line_bytes; ++i) {
+                    const std::int64_t line = i / products.line_bytes, p = i % products.line_bytes;
+                    int sum = 0, bytes = 0;
+                    for (const PlaneSums::Term& term : sums.outputs[r]) {
+                        const std::uint8_t byte = byte_at(!sums.of_result, term.input, line, p);
+                        sum += term.coefficient * (sums.of_result ? byte : static_cast<std::int8_t>(byte));
+                        bytes += std::abs(term.coefficient);
+                    }
+                    EXPECT_LE(bytes, kMostPlaneSum);
+                    const int rest = (sum % modulus + modulus) % modulus;
+                    byte_at(sums.of_result, static_cast<int>(r), line, p) =
+                        static_cast<std::uint8_t>(!sums.of_result && rest > modulus / 2 ? rest - modulus : rest);
+                }
+            }
+        }
+    }
     /// Real part, imaginary part, or both together.
     static int part_of_number(const ConstView& x, std::int64_t i, std::int64_t j, int part, bool conjugate) {
         const auto number = *reinterpret_cast<const std::complex<float>*>(element_pointer(x, i, j));
@@ -181,7 +215,7 @@ private:
         ++products_of_planes;
         EXPECT_EQ(a.lines, c.lines);
         EXPECT_GE(c.line_bytes, b.lines);
-        const int products = a.parts * winograd_products(a.levels);
+        const int products = a.parts * a.products * winograd_products(a.levels);
         for (int plane = 0; plane < taken_ * products; ++plane) {
             const int p = kModuli[static_cast<std::size_t>(plane / products)];
             const auto* const left = static_cast<const std::int8_t*>(a.data) + plane * a.plane_bytes;

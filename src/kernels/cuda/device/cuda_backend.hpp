@@ -74,6 +74,7 @@ private:
     std::optional<Norms> measure_exactly(const ConstView& a, const ConstView& b, void* notes) override;
     void take_moduli(int count, const std::optional<Norms>& norms) override;
     void convert(std::span<const Block> blocks) override;
+    void add_planes(const PlaneSums& sums, const ResiduePlanes& from, const ResiduePlanes& to) override;
     void multiply_planes(const ResiduePlanes& a, const ResiduePlanes& b, const ResiduePlanes& c) override;
     void rebuild(const ResiduePlanes& from, const Product& factors, const View& c, std::int64_t row,
                  std::int64_t col) override;

@@ -173,6 +173,7 @@ std::optional<ResidueKernels::Norms> CudaBackend::measure_exactly(const ConstVie
 }
 void CudaBackend::take_moduli(int, const std::optional<Norms>&) {}
 void CudaBackend::convert(std::span<const Block>) {}
+void CudaBackend::add_planes(const PlaneSums&, const ResiduePlanes&, const ResiduePlanes&) {}
 void CudaBackend::multiply_planes(const ResiduePlanes&, const ResiduePlanes&, const ResiduePlanes&) {}
 void CudaBackend::rebuild(const ResiduePlanes&, const Product&, const View&, std::int64_t, std::int64_t) {}
 ProductExponents CudaBackend::judge_evenness(const ConstView&, const ConstView&) {

@@ -7,6 +7,7 @@
 
 #include "algorithm/winograd_sums.hpp"
 #include "base/moduli.hpp"
+#include "kernels/byte_plane_sums.hpp"
 #include "kernels/cuda/device/cuda_kernels.hpp"
 
 namespace heptad::cuda {
@@ -36,9 +37,9 @@ struct ResidueLines {
 struct BytePlanes {
     std::uint8_t* data = nullptr;
     std::int64_t lines = 0, line_bytes = 0, plane_bytes = 0;
-    int levels = 0, parts = 1;
+    int levels = 0, parts = 1, products_of_part = 1;
     /// Of each modulus.
-    int products() const { return parts * winograd_products(levels); }
+    int products() const { return parts * products_of_part * winograd_products(levels); }
 };
 
 /// As launch_evenness(), of complex numbers: by their absolute values. The scalar is that of their parts, here and
@@ -69,6 +70,10 @@ DeviceStatus launch_residue_convert(const ResidueConvert& launch, StreamHandle s
 /// Of complex numbers, and of planes with levels.
 DeviceStatus launch_residue_convert_complex(const ResidueConvert& launch, StreamHandle stream);
 DeviceStatus launch_residue_convert_levels(const ResidueConvert& launch, StreamHandle stream);
+
+/// Sums of planes with the moduli that the choice takes (kernels/byte_plane_sums.hpp).
+DeviceStatus launch_residue_plane_sums(const PlaneSums& sums, const BytePlanes& from, const BytePlanes& to,
+                                       const ResidueChoice& choice, StreamHandle stream);
 
 /// c[t] = a[t] b[t]' modulo the t-th modulus, from 0 to the modulus. At most kLongestDeviceSum along k.
 struct ResidueMultiply {

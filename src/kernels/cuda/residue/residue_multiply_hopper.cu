@@ -144,7 +144,7 @@ DeviceStatus launch_residue_multiply_hopper(const ResidueMultiply& launch, Strea
     // 4096 and 8192, 1.06 at 16384, where power is the limit.
     constexpr std::int64_t kPowerIsTheLimit = std::int64_t{12288} * 12288 * 12288;
     const std::int64_t volume =
-        launch.a.lines * launch.b.lines * launch.a.line_bytes * winograd_products(launch.a.levels);
+        launch.a.lines * launch.b.lines * launch.a.line_bytes * (launch.a.products() / launch.a.parts);
     auto* const queue = static_cast<cudaStream_t>(stream);
     return volume >= kPowerIsTheLimit ? start<SquareOfTiles>(launch, encode, queue)
                                       : start<PairOfTiles>(launch, encode, queue);

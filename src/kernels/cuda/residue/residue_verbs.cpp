@@ -79,6 +79,12 @@ void CudaBackend::convert(std::span<const Block> blocks) {
     check_launch(launch_residue_convert(launch, state_->stream), "take residues");
 }
 
+void CudaBackend::add_planes(const PlaneSums& sums, const ResiduePlanes& from, const ResiduePlanes& to) {
+    check_launch(
+        launch_residue_plane_sums(sums, byte_planes(from), byte_planes(to), state_->residues.choice, state_->stream),
+        "add residues up");
+}
+
 void CudaBackend::multiply_planes(const ResiduePlanes& a, const ResiduePlanes& b, const ResiduePlanes& c) {
     check_launch(launch_residue_multiply({byte_planes(a), byte_planes(b), byte_planes(c), state_->residues.choice},
                                          state_->stream),

@@ -13,7 +13,8 @@ inline BytePlanes byte_planes(const ResiduePlanes& planes) {
             planes.line_bytes,
             planes.plane_bytes,
             planes.levels,
-            planes.parts};
+            planes.parts,
+            planes.products};
 }
 
 /// The rows of A, or of B transposed; without powers.
