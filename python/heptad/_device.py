@@ -138,7 +138,7 @@ class Foreign:
 _libraries: dict[type, _Torch | _CuPy | Foreign | None] = {}
 
 plain_product: dict[type, Any] = {}
-"""By type: the product of two matrices that need no second look, in as few steps as possible; or None."""
+"""By type: the product of matrices that need no second look, in as few steps as possible; or None."""
 
 
 def library_of(kind: type) -> _Torch | _CuPy | Foreign | None:
