@@ -197,7 +197,8 @@ def _matmul_borrowed(a: Any, b: Any, out: Any, owner: str, words: tuple[Any, ...
     if out is not None:
         raise TypeError(f"an out of {owner} may not be written by others; leave it out, or give one of CuPy or PyTorch")
     refusal: Exception | None = None
-    for module, kind in sorted((("cupy", _CuPy), ("torch", _Torch)), key=lambda one: one[0] not in sys.modules):
+    kinds: list[tuple[str, type[_CuPy] | type[_Torch]]] = [("cupy", _CuPy), ("torch", _Torch)]
+    for _, kind in sorted(kinds, key=lambda one: one[0] not in sys.modules):
         try:
             library = kind()
             left, right = library.borrowed(a), library.borrowed(b)

@@ -33,6 +33,7 @@ import heptad
 import heptad.torch
 
 from . import _core
+from ._options import Accuracy
 
 
 class Case:
@@ -130,7 +131,7 @@ def block_case(type_name: str, width: int, tokens: int, device: Any) -> Case:
     return case
 
 
-def measure(case: Case, device: Any, accuracy: str, rounds: int) -> dict[str, Any]:
+def measure(case: Case, device: Any, accuracy: Accuracy, rounds: int) -> dict[str, Any]:
     def wait() -> None:
         if device.type == "cuda":
             torch.cuda.synchronize(device)
