@@ -34,7 +34,7 @@ class _Torch:
 
         from . import _torch_products
 
-        self._torch = torch
+        self._torch: Any = torch
         self._products = _torch_products
         plain_product[torch.Tensor] = _torch_products.plain_products.multiply
 
