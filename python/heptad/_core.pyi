@@ -37,13 +37,23 @@ def multiply_at(
     device: str,
     workspace_limit: int,
 ) -> bool: ...
+def seconds_of_multiply_at(
+    type: str,
+    a: tuple[int, tuple[int, ...], tuple[int, ...]],
+    b: tuple[int, tuple[int, ...], tuple[int, ...]],
+    c: tuple[int, tuple[int, ...], tuple[int, ...]],
+    stream: int,
+    threads: int,
+    device: str,
+    calls: int,
+) -> float: ...
 
 class TensorProducts:
-    """Of two plain matrices of PyTorch."""
+    """Of plain matrices of PyTorch."""
 
     def __init__(self, tensor: type, is_capturing: Any, thread_count: Any, least_with_scratch: int) -> None: ...
     def multiply(
-        self, a: Any, b: Any, accuracy: str, algorithm: str, levels: int, device: str, workspace_limit: int
+        self, a: Any, b: Any, out: Any, accuracy: str, algorithm: str, levels: int, device: str, workspace_limit: int
     ) -> Any: ...
 
 class Plan:

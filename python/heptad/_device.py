@@ -34,7 +34,7 @@ class _Torch:
 
         from . import _torch_products
 
-        self._torch = torch
+        self._torch: Any = torch
         self._products = _torch_products
         plain_product[torch.Tensor] = _torch_products.plain_products.multiply
 
@@ -138,7 +138,7 @@ class Foreign:
 _libraries: dict[type, _Torch | _CuPy | Foreign | None] = {}
 
 plain_product: dict[type, Any] = {}
-"""By type: the product of two matrices that need no second look, in as few steps as possible; or None."""
+"""By type: the product of matrices that need no second look, in as few steps as possible; or None."""
 
 
 def library_of(kind: type) -> _Torch | _CuPy | Foreign | None:
@@ -197,7 +197,8 @@ def _matmul_borrowed(a: Any, b: Any, out: Any, owner: str, words: tuple[Any, ...
     if out is not None:
         raise TypeError(f"an out of {owner} may not be written by others; leave it out, or give one of CuPy or PyTorch")
     refusal: Exception | None = None
-    for module, kind in sorted((("cupy", _CuPy), ("torch", _Torch)), key=lambda one: one[0] not in sys.modules):
+    kinds: list[tuple[str, type[_CuPy] | type[_Torch]]] = [("cupy", _CuPy), ("torch", _Torch)]
+    for _, kind in sorted(kinds, key=lambda one: one[0] not in sys.modules):
         try:
             library = kind()
             left, right = library.borrowed(a), library.borrowed(b)

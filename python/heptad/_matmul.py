@@ -48,11 +48,9 @@ def matmul(
             c = np.empty((a.shape[0], b.shape[1]), dtype)
             if _core.multiply(name, a, b, name, c, True, accuracy, algorithm, levels, device, workspace_limit):
                 return c
-    elif (
-        out is None
-        and (product := plain_product.get(type(a))) is not None
-        and (c := product(a, b, accuracy, algorithm, levels, device, workspace_limit)) is not None
-    ):
+    elif (product := plain_product.get(type(a))) is not None and (
+        c := product(a, b, out, accuracy, algorithm, levels, device, workspace_limit)
+    ) is not None:
         return c
     elif (library := library_of(type(a))) is not None or library_of(type(b)) is not None:
         result = matmul_of_others(library, a, b, out, (accuracy, algorithm, levels, device, workspace_limit))

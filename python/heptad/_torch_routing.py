@@ -23,6 +23,7 @@ from ._torch_products import NAMES
 _KEYS = ("CPU", "CUDA")
 _KINDS = {torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.complex64, torch.complex128}
 
+_new_library: Any = torch.library.Library
 _tf32_setting: Any = getattr(torch._C, "_get_fp32_precision_getter", None)
 
 
@@ -155,7 +156,7 @@ def _install(routing: Routing | None) -> None:
     _current = routing
     if routing is None:
         return
-    overrides = torch.library.Library("aten", "IMPL")
+    overrides: Any = _new_library("aten", "IMPL")
     takes_word = "allow_override" in inspect.signature(overrides.impl).parameters
     word = {"allow_override": True} if takes_word else {}
     with warnings.catch_warnings():

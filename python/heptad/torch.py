@@ -14,11 +14,12 @@ import torch  # type: ignore[import-not-found,unused-ignore]
 
 from . import _torch_products as _products
 from ._options import Accuracy, levels_number
-from ._torch_routing import Routing, disable, enable
+from ._torch_routing import Routing, _new_library, disable, enable
 
 __all__ = ["Routing", "addmm", "disable", "enable", "external_matmul", "matmul"]
 
 _Tensor = torch.Tensor
+_broadcast_shapes: Any = torch.broadcast_shapes
 
 
 def matmul(
@@ -48,11 +49,12 @@ def matmul(
         flat = _product(left.reshape(-1, left.shape[-1]), right, *words)
         result = flat.reshape(*left.shape[:-1], right.shape[-1])
     else:
-        stack = torch.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+        stack = _broadcast_shapes(left.shape[:-2], right.shape[:-2])
         result = _product(left.expand(stack + left.shape[-2:]), right.expand(stack + right.shape[-2:]), *words)
     if b.dim() == 1:
         result = result.squeeze(-1)
-    return result.squeeze(-1 if b.dim() == 1 else -2) if a.dim() == 1 else result
+    whole: _Tensor = result.squeeze(-1 if b.dim() == 1 else -2) if a.dim() == 1 else result
+    return whole
 
 
 def addmm(
@@ -67,7 +69,9 @@ def addmm(
     levels: int | None = None,
 ) -> _Tensor:
     """beta * input + alpha * a @ b of matrices as torch.addmm has it; with beta = 0, input is not looked at."""
-    return _sum_product(input, a, b, float(beta), float(alpha), accuracy, algorithm, levels_number(levels))
+    words = (accuracy, algorithm, levels_number(levels))
+    result: _Tensor = _sum_product(input, a, b, float(beta), float(alpha), *words)
+    return result
 
 
 def external_matmul(a: _Tensor, b: _Tensor, *, out: _Tensor) -> None:
@@ -202,7 +206,7 @@ def _lower_precision(key: str, device: str, operator: Any) -> Any:
     """The operator as autocast wants it: in the type of the region, whatever the types of float32 and below are."""
     excluded = torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, key))
 
-    def autocast(*arguments: Any) -> _Tensor:
+    def autocast(*arguments: Any) -> Any:
         dtype = torch.get_autocast_dtype(device)
         cast = [
             each.to(dtype) if isinstance(each, _Tensor) and each.is_floating_point() and each.dtype != torch.float64 else each
@@ -214,7 +218,7 @@ def _lower_precision(key: str, device: str, operator: Any) -> Any:
     return autocast
 
 
-_autocast = torch.library.Library("heptad", "FRAGMENT")
+_autocast: Any = _new_library("heptad", "FRAGMENT")
 for _key, _device in (("AutocastCUDA", "cuda"), ("AutocastCPU", "cpu")):
     _autocast.impl("product", _lower_precision(_key, _device, torch.ops.heptad.product.default), _key)
     _autocast.impl("addmm", _lower_precision(_key, _device, torch.ops.heptad.addmm.default), _key)

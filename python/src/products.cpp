@@ -1,4 +1,5 @@
 // C = A * B of arrays, one product or a stack of them.
+#include <chrono>
 #include <complex>
 #include <cstdint>
 #include <limits>
@@ -166,6 +167,24 @@ bool multiply_at(const std::string& type_name, const nb::tuple& a, const nb::tup
                               {stream, workspace, workspace_bytes, threads});
 }
 
+/// Seconds of the calling thread for one product of many in a row, with no Python between them: what heptad.matmul is
+/// compared with.
+double seconds_of_multiply_at(const std::string& type_name, const nb::tuple& a, const nb::tuple& b, const nb::tuple& c,
+                              std::uintptr_t stream, int threads, const std::string& device, int calls) {
+    const Type type = type_from_name(type_name);
+    const AddressedArray left(a, type), right(b, type), result(c, type);
+    Options options;
+    options.device = device;
+    Context context;
+    context.set_stream(reinterpret_cast<void*>(stream)).set_threads(threads);
+    const nb::gil_scoped_release release;
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < calls; ++i) {
+        multiply(1.0, left.operand(), right.operand(), 0.0, result.matrix(), options, context);
+    }
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / calls;
+}
+
 }  // namespace
 
 bool multiply_addressed(const StridedArray& a, const StridedArray& b, const StridedArray& c, const Scales& scales,
@@ -208,6 +227,8 @@ void bind_products(nb::module_& module) {
     module.def("multiply_at", &multiply_at, "type"_a, "a"_a, "b"_a, "c_type"_a, "c"_a, "alpha"_a, "beta"_a, "stream"_a,
                "workspace"_a, "workspace_bytes"_a, "threads"_a, "accuracy"_a, "algorithm"_a, "levels"_a, "device"_a,
                "workspace_limit"_a);
+    module.def("seconds_of_multiply_at", &seconds_of_multiply_at, "type"_a, "a"_a, "b"_a, "c"_a, "stream"_a,
+               "threads"_a, "device"_a, "calls"_a);
 }
 
 }  // namespace heptad::python

@@ -207,6 +207,10 @@ Options on_device(Options options, const std::string& device) {
 
 void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double beta, const AnyView& c,
               const Options& options, const Context& context) try {
+    if (is_device_product(options.device) && !is_device_list(options.device)) {
+        multiply_on_device(alpha, a, b, beta, c, options, product_context(context));
+        return;
+    }
     const auto repeat = [&] {
         return is_plain(context.impl()) &&
                repeat_product(alpha, a, b, beta, c, options, context.impl() != nullptr ? context.impl()->threads : 0);
@@ -231,10 +235,6 @@ void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double
     const ProductContext inner = product_context(context);
     if (is_device_list(options.device)) {
         multiply_over_devices(alpha, a, b, beta, c, options, inner);
-        return;
-    }
-    if (is_device_product(options.device)) {
-        multiply_on_device(alpha, a, b, beta, c, options, inner);
         return;
     }
     if (const std::string device = device_that_pays(a, b, beta, c, options, inner); device != options.device) {

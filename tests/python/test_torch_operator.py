@@ -66,8 +66,8 @@ class OperatorTest(TorchCase):
 
     @unittest.skipUnless(hasattr(torch.Tensor, "__dlpack_c_exchange_api__"), "PyTorch before 2.10")
     def test_plain_matrices_take_the_short_way_and_all_others_the_general_one(self):
-        def short(a, b):
-            return _torch_products.plain_products.multiply(a, b, "balanced", "auto", -1, "auto", -1)
+        def short(a, b, out=None):
+            return _torch_products.plain_products.multiply(a, b, out, "balanced", "auto", -1, "auto", -1)
 
         for device in DEVICES:
             a, b = numbers(5, 6, device=device), numbers(6, 4, device=device, seed=2)
@@ -90,6 +90,26 @@ class OperatorTest(TorchCase):
             )
             for left, right in others:
                 self.assertIsNone(short(left, right))
+            out = torch.full((4, 5), float("nan"), device=device).T
+            self.assertIs(short(a, b, out), out)
+            self.assert_same(out, a @ b)
+            shared = torch.zeros(60, device=device)
+            c = shared[:30].view(5, 6).copy_(a)
+            for left, into in (
+                (a, torch.empty(4, 5, device=device)),
+                (a, torch.empty(5, 4, device=device, dtype=torch.float64)),
+                (a, torch.empty(5, 4, device=device, requires_grad=True)),
+                (a, torch.empty(1, 4, device=device).expand(5, 4)),
+                (a, torch.nn.Parameter(torch.empty(5, 4, device=device), requires_grad=False)),
+                (a, torch.empty(5, 4, device="meta")),
+                (a, a.new_empty(5, 4).cpu().numpy()),
+                (c, shared[29:49].view(5, 4)),
+                (c, shared[:20].view(5, 4)),
+            ):
+                self.assertIsNone(short(left, b, into))
+            beside = shared[30:50].view(5, 4)
+            self.assertIs(short(c, b, beside), beside)
+            self.assert_same(beside, a @ b)
 
     def test_integers_wrap(self):
         for dtype in (torch.int32, torch.int64):

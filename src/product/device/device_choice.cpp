@@ -61,7 +61,7 @@ std::optional<std::string> device_of_matrices(const std::string& asked, std::ini
                  "matrices to host memory",
                  matrix.name, *device, asked);
         }
-        return fmt::format("cuda:{}", *device);
+        return "cuda:" + std::to_string(*device);
     }
     return std::nullopt;
 }

@@ -211,10 +211,10 @@ RunReport enqueue_with_what_is_free(const Product& product, const Options& optio
     const auto backend = cuda::backend_for(device, context.stream);
     const std::lock_guard lock(backend->mutex());
     const cuda::DeviceScope scope(device);
-    Options lowered = options;
+    std::optional<Options> lowered;
     for (;;) {
-        const auto plan = fitting_plan(product.a.rows, product.a.cols, product.b.cols, product.a.type, lowered,
-                                       product.reads_result(), context);
+        const auto plan = fitting_plan(product.a.rows, product.a.cols, product.b.cols, product.a.type,
+                                       lowered ? *lowered : options, product.reads_result(), context);
         std::optional<LentWorkspace> workspace;
         try {
             workspace.emplace(*plan, *backend, context);
@@ -223,7 +223,8 @@ RunReport enqueue_with_what_is_free(const Product& product, const Options& optio
                 throw;
             }
             const std::int64_t half = plan->workspace_bytes / 2;
-            lowered.workspace_limit_bytes = half < kUnaskedBytes ? 0 : half;
+            lowered = lowered ? *lowered : options;
+            lowered->workspace_limit_bytes = half < kUnaskedBytes ? 0 : half;
             continue;
         }
         return enqueue(product, *plan, device, context, workspace->data(), *backend);
@@ -283,7 +284,8 @@ RunReport multiply_on_device(const Product& product, const Options& options, con
     }
     validate_workspace(context.workspace, context.workspace_bytes, a, b, c);
     validate_boundaries(a, b, c);
-    return enqueue_with_what_is_free(product, c.type == a.type ? options : without_levels(options), device, context);
+    return c.type == a.type ? enqueue_with_what_is_free(product, options, device, context)
+                            : enqueue_with_what_is_free(product, without_levels(options), device, context);
 }
 
 RunReport multiply_on_device(const Product& product, const ProductPlan& plan, int device,
@@ -304,6 +306,12 @@ RunReport multiply_on_device(const Product& product, const ProductPlan& plan, in
     }
     validate_workspace(context.workspace, context.workspace_bytes, a, b, c);
     validate_boundaries(a, b, c);
+    return enqueue(product, plan, device, context);
+}
+
+RunReport enqueue_on_device(const Product& product, const ProductPlan& plan, int device,
+                            const ProductContext& context) {
+    const cuda::CaptureScope capturable;
     return enqueue(product, plan, device, context);
 }
 

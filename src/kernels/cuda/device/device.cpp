@@ -3,10 +3,12 @@
 #include <cuda_runtime_api.h>
 
 #include <atomic>
+#include <optional>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/shared_state.hpp"
+#include "kernels/cuda/device/loaded_driver.hpp"
 #include "kernels/cuda/device/status.hpp"
 #include "kernels/cuda/vendor/cublas_library.hpp"
 
@@ -190,8 +192,15 @@ CaptureScope::~CaptureScope() {
 }
 
 PointerPlace place_of(const void* pointer) {
+    if (!known_report().available) {
+        return {};
+    }
+    // Small products ask for three pointers each: two attributes of the driver are had sooner than all of the runtime.
+    if (const std::optional<int> device = device_holding(pointer)) {
+        return {PointerKind::device, *device};
+    }
     cudaPointerAttributes attributes{};
-    if (!known_report().available || cudaPointerGetAttributes(&attributes, pointer) != cudaSuccess) {
+    if (cudaPointerGetAttributes(&attributes, pointer) != cudaSuccess) {
         cudaGetLastError();
         return {};
     }
