@@ -112,9 +112,10 @@ nlohmann::ordered_json machine_json() {
 std::string machine_text() {
     const Machine machine = load_machine(threads_or_default(), NamedFile::may_be_missing);
     const std::string tuned = figures_text(machine.measured, tune_file(), "'heptad tune'");
-    return fmt::format("heptad       {}\n{}{}bit leaves   {}\ntuned        {}\n{}{}", version(),
-                       cpu::describe_machine_text(), cuda_text(), fmt::join(bits::leaf_names(Type::gf2), ", "), tuned,
-                       device_figures_text(), machine_summary(machine));
+    return fmt::format(
+        "heptad       {}\n{}{}bit leaves   {}\ntuned        {}\n{}{}{}", version(), cpu::describe_machine_text(),
+        cuda_text(), fmt::join(bits::leaf_names(Type::gf2), ", "), tuned, device_figures_text(), leaves_text(machine),
+        machine.measured_plans.empty() ? "" : "plans        'heptad tune --show' lists what was measured\n");
 }
 
 /// Share of ones of a matrix of zeros and ones.

@@ -48,7 +48,7 @@ std::string measured_plans_text(const Machine& machine) {
 
 }  // namespace
 
-std::string machine_summary(const Machine& machine) {
+std::string leaves_text(const Machine& machine) {
     std::string text;
     for (const Type type : kTypes) {
         const std::string best =
@@ -62,6 +62,11 @@ std::string machine_summary(const Machine& machine) {
         }
         text += "\n";
     }
+    return text;
+}
+
+std::string machine_summary(const Machine& machine) {
+    std::string text = leaves_text(machine);
     text +=
         fmt::format("combines     {:.1f} GB/s read and written, scans {:.1f} GB/s, a parallel call {}\n",
                     machine.combine_bytes_per_s / 1e9, machine.scan_bytes_per_s / 1e9, format_seconds(machine.call_s));

@@ -9,7 +9,9 @@
 
 namespace heptad::cli {
 
-/// Leaf of large products of each type, rates at the largest measured square, passes over memory.
+/// Leaf of large products of each type, and the rates of all leaves at one size.
+std::string leaves_text(const Machine& machine);
+/// The same, passes over memory, and every plan that was measured: a screen or two.
 std::string machine_summary(const Machine& machine);
 nlohmann::ordered_json machine_summary_json(const Machine& machine);
 

@@ -23,7 +23,7 @@ std::string welcome_text() {
         "  heptad mul A.npy B.npy -o C.npy                multiply two files; add --verify to have C checked\n"
         "  heptad gen uniform --shape 4096x4096 -o A.npy  make a matrix to play with\n"
         "{}"
-        "  heptad plan 8192 8192 8192                     what a product would take, and how exact it would be\n"
+        "  heptad plan 8192 8192 8192                     how long a product would take, and how accurate it is\n"
         "  heptad tune                                    measure this machine once, in two minutes: plans get "
         "better\n\n"
         "'heptad --help' lists all commands, 'heptad mul --help' the options of one of them.\n",

@@ -160,15 +160,16 @@ std::string tile_html(const Series& series) {
         const Figure from = series.faster_from();
         line(from ? fmt::format("faster from n = {:.0f} on", *from) : "not faster at the largest size");
     }
+    const std::string times_the_other = best.against_library ? " \u00d7 the library's" : " \u00d7 the other's";
     const std::string errors = range_text(series, [](const Record& record) { return record.error_ratio; });
     if (best.exact || !errors.empty()) {
-        line(best.exact ? "exact" : "error " + errors + " \u00d7 the library's");
+        line(best.exact ? "exact" : "error " + errors + times_the_other);
     }
     const std::string energy = range_text(series, [](const Record& record) {
         return record.joules && record.vendor_joules ? Figure(*record.joules / *record.vendor_joules) : std::nullopt;
     });
     if (!energy.empty()) {
-        line("energy " + energy + " \u00d7 the library's");
+        line("energy " + energy + times_the_other);
     }
     return html + "</li>\n";
 }

@@ -107,4 +107,13 @@ std::vector<Timing> run_contest(const std::vector<Contestant>& contestants, cons
     return timings;
 }
 
+std::size_t fastest(const std::vector<Timing>& timings, std::size_t count) {
+    const auto better = [](const Timing& x, const Timing& y) {
+        return x.samples_s.size() != y.samples_s.size() ? x.samples_s.size() > y.samples_s.size()
+                                                        : x.median_s < y.median_s;
+    };
+    const auto end = timings.begin() + static_cast<std::ptrdiff_t>(count);
+    return static_cast<std::size_t>(std::min_element(timings.begin(), end, better) - timings.begin());
+}
+
 }  // namespace heptad::cli

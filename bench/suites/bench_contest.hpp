@@ -47,4 +47,8 @@ struct ContestHooks {
 std::vector<Timing> run_contest(const std::vector<Contestant>& contestants, const ContestRules& rules,
                                 const ContestHooks& hooks);
 
+/// Which of the first `count` has the least median, drop-outs aside: their few samples may have been lucky, and their
+/// output was not looked at.
+std::size_t fastest(const std::vector<Timing>& timings, std::size_t count);
+
 }  // namespace heptad::cli

@@ -103,12 +103,7 @@ void poison(Matrix& c) {
 
 /// The best library; for integers the plain loop, whatever its threaded twin does.
 std::size_t pick_vendor(const std::vector<Timing>& timings, std::size_t vendors, Type type) {
-    if (type == Type::i32) {
-        return 0;
-    }
-    const auto faster = [](const Timing& x, const Timing& y) { return x.median_s < y.median_s; };
-    const auto end = timings.begin() + static_cast<std::ptrdiff_t>(vendors);
-    return static_cast<std::size_t>(std::min_element(timings.begin(), end, faster) - timings.begin());
+    return type == Type::i32 ? 0 : fastest(timings, vendors);
 }
 
 }  // namespace

@@ -6,9 +6,14 @@ import math
 from xml.sax.saxutils import escape
 
 BEGIN, END = "<!-- speed:begin -->", "<!-- speed:end -->"
+ACCURACY_BEGIN, ACCURACY_END = "<!-- accuracy:begin -->", "<!-- accuracy:end -->"
 TYPES = ["f32", "f64"]
 TABLE_SIZES = [2048, 4096, 8192, 16384]
 DEFAULT_ACCURACY = "balanced"
+# What docs/guide/accuracy.md shows: products of one size by default, and what `fast` costs on a processor.
+GUIDE_FILES = ["h200-residues.json", "xeon-avx512-2-cores-balanced.json", "neoverse-v1-2-cores-balanced.json",
+               "neoverse-v1-2-cores-8192-12288-f32.json", "neoverse-v1-2-cores-8192-f64.json"]
+GUIDE_SIZE = 8192
 
 STYLE = """<style>
 text { font: 12px sans-serif; fill: #24292f }
@@ -80,6 +85,16 @@ def readme_part(runs, is_library):
     note = (f"At the default accuracy, `{DEFAULT_ACCURACY}`. Above 1, Heptad is faster than the best library found there. `error 3.2`: its largest error is 3.2 times the library's. "
             "Machines, commands and every run: [docs/speed.md](docs/speed.md).")
     return "\n\n".join(["![Ratio and error over n](docs/img/readme-speed.svg)", "\n".join(lines), note])
+
+
+def accuracy_part(runs, is_library):
+    """One row for each product of GUIDE_SIZE in GUIDE_FILES: what it gains, and what it costs."""
+    header = ["machine", "accuracy", "type", "ratio to the library", "error over the library's", "file in `bench/results`"]
+    found = {name: (machine, records) for name, machine, records in runs}
+    rows = [[machine_name(machine, records), f"`{r['accuracy']}`", r["type"], f"{r['ratio']:.2f}", error_text(r), f"`{name}`"]
+            for name in GUIDE_FILES for machine, records in [found[name]] for r in records
+            if r["m"] == r["k"] == r["n"] == GUIDE_SIZE and r["type"] in TYPES and is_library(r) and r.get("error") and r.get("vendor_error")]
+    return "\n".join("| " + " | ".join(row) + " |" for row in [header, ["---"] * len(header)] + rows)
 
 
 def picture(runs, is_library):

@@ -20,7 +20,8 @@ const Figures& figures_of(const std::string& algorithm) {
             return figures;
         }
     }
-    fail(ErrorCode::usage, "P0 has implementations of the algorithms strassen and winograd, not of '{}'", algorithm);
+    fail(ErrorCode::usage,
+         "Li, Ranka and Sahni have implementations of the algorithms strassen and winograd, not of '{}'", algorithm);
 }
 
 }  // namespace
@@ -54,10 +55,12 @@ ProductPlan p0_plan(std::int64_t n, Type type, const std::string& algorithm, con
         fail(ErrorCode::usage, "a product of size {} is not possible; sizes are not negative", n);
     }
     if (type != Type::f32 && type != Type::i32) {
-        fail(ErrorCode::usage, "P0's implementations are of f32 and i32, not of {}", type_name(type));
+        fail(ErrorCode::usage, "the implementations of Li, Ranka and Sahni are of f32 and i32, not of {}",
+             type_name(type));
     }
     if (options.accumulate) {
-        fail(ErrorCode::usage, "P0's implementations make C = A*B and cannot add to C; plan with beta = 0");
+        fail(ErrorCode::usage,
+             "the implementations of Li, Ranka and Sahni make C = A*B and cannot add to C; plan with beta = 0");
     }
     ProductPlan plan =
         plan_with_levels({n, n, n, type, machine.threads, options}, machine, p0_levels(n, algorithm, thresholds));

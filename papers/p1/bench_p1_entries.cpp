@@ -68,7 +68,7 @@ P1Entry step_entry(const Step& step, Type type, std::int64_t n, int levels, doub
     P1Entry entry;
     entry.variant = step.variant.name;
     entry.levels = levels;
-    entry.plan = fmt::format("P1 algorithm 1, {} levels, depth first: {}", levels, step.words);
+    entry.plan = fmt::format("Baraw and Bennur, algorithm 1, {} levels, depth first: {}", levels, step.words);
     entry.workspace_bytes = p1_workspace_bytes(step.variant, type, n, levels);
     entry.error_bound = error_bound;
     entry.run = [&step, levels, device](const P1Operands& x, void* workspace, P1Times* times) {

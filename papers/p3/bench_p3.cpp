@@ -211,7 +211,7 @@ private:
         record.joules = taken.joules;
         record.host_joules = taken.host_joules;
         if (const P3Line* const line = p3_line(n_)) {
-            record.vendor = "P3 on 8 V100, published";
+            record.vendor = "Karppa and Kaski on 8 V100, published";
             record.vendor_s = type_ == Type::gf2
                                   ? std::min({line->cubic_s, line->winograd_s, line->self_inverse_s, line->chaining_s})
                                   : line->boolean_s;
@@ -235,13 +235,14 @@ private:
 std::string head_text() {
     return fmt::format(
         "effective Pbit-op/s = 2 n^3 / time; operands on the device, transposes and changes of basis inside the time\n"
-        "P3: up to eight V100, operands in host memory, transposes and changes of basis outside its times\n"
-        "energy: {}; P3's from the rated power of host and GPUs\n"
-        "{:>8} {:>5} {:>11} {:>9} {:>9} {:>10}  {:>10} {:>8} {:>7}  {:>3} {:>3} {:>10}  {}\n",
+        "Karppa and Kaski: up to eight V100, operands in host memory, transposes and changes of basis outside their "
+        "times\n"
+        "energy: {}; theirs from the rated power of host and GPUs\n"
+        "{:>8} {:>5} {:>11} {:>9} {:>9} {:>10}  {:>10} {:>8} {:>8}  {:>3} {:>3} {:>10}  {}\n",
         HostEnergy::now().known() ? "of the device (NVML) and the processors (RAPL); memory, fans and supplies left out"
                                   : "of the device alone (NVML); this host shows no counters (RAPL), so processors, "
                                     "memory and cooling are left out",
-        "n", "type", "time", "Pbit-op/s", "pJ/bit-op", "kWh", "P3's time", "P3/time", "P3's pJ", "d_s", "d_p",
+        "n", "type", "time", "Pbit-op/s", "pJ/bit-op", "kWh", "their time", "speed", "their pJ", "d_s", "d_p",
         "workspace", "algorithm");
 }
 
@@ -251,7 +252,7 @@ std::string row_text(const BenchRecord& record, const ProductPlan& plan) {
     const double joules = record.joules.value_or(0) + record.host_joules.value_or(0);
     const P3Line* const line = p3_line(record.size.n);
     return fmt::format(
-        "{:>8} {:>5} {:>11} {:>9.2f} {:>9} {:>10}  {:>10} {:>8} {:>7}  {:>3} {:>3} {:>10}  {}\n", record.size.n,
+        "{:>8} {:>5} {:>11} {:>9.2f} {:>9} {:>10}  {:>10} {:>8} {:>8}  {:>3} {:>3} {:>10}  {}\n", record.size.n,
         type_name(record.type), format_seconds(record.heptad_s), record.effective_tops / 1e3,
         metered ? fmt::format("{:.4f}", joules / operations * 1e12) : "-",
         metered ? fmt::format("{:.2e}", joules / 3.6e6) : "-",
@@ -272,8 +273,8 @@ std::string beside_text(const BenchRecord& record) {
 }
 
 std::string table_13_text() {
-    std::string text = fmt::format("P3, table 13 (seconds)\n{:>8} {:>10} {:>10} {:>10} {:>12} {:>10}\n", "n", "cubic",
-                                   "boolean", "winograd", "self-inverse", "chaining");
+    std::string text = fmt::format("Karppa and Kaski, table 13 (seconds)\n{:>8} {:>10} {:>10} {:>10} {:>12} {:>10}\n",
+                                   "n", "cubic", "boolean", "winograd", "self-inverse", "chaining");
     for (const P3Line& line : p3_table_13()) {
         text += fmt::format("{:>8} {:>10.3g} {:>10.3g} {:>10.3g} {:>12.3g} {:>10.3g}\n", line.n, line.cubic_s,
                             line.boolean_s, line.winograd_s, line.self_inverse_s, line.chaining_s);

@@ -250,25 +250,27 @@ P3Machine measure_p3_machine(const std::vector<std::int64_t>& sizes, const cuda:
 }
 
 std::string text_of(const P3Machine& machine) {
-    std::string text = fmt::format("host memory, GiB/s (P3, table 4)\n{:<32} {:>11} {:>10} {:>12} {:>10}\n", "",
-                                   "single core", "all cores", "P3's single", "P3's all");
+    std::string text =
+        fmt::format("host memory, GiB/s (Karppa and Kaski, table 4)\n{:<32} {:>11} {:>10} {:>12} {:>10}\n", "",
+                    "single core", "all cores", "their single", "their all");
     for (const Bandwidth& line : machine.host) {
         text +=
             fmt::format("{:<32} {:>11} {:>10} {:>12} {:>10}\n", line.what, number(line.single_gib_per_s),
                         number(line.all_gib_per_s), number(line.p3_single_gib_per_s), number(line.p3_all_gib_per_s));
     }
-    text += fmt::format("transfers, GiB/s (P3, table 5)\n{:<32} {:>11} {:>10}\n", "", "here", "P3's");
+    text += fmt::format("transfers, GiB/s (Karppa and Kaski, table 5)\n{:<32} {:>11} {:>10}\n", "", "here", "theirs");
     for (const Bandwidth& line : machine.moves) {
         text += fmt::format("{:<32} {:>11} {:>10}\n", line.what, number(line.single_gib_per_s),
                             number(line.p3_single_gib_per_s));
     }
     text += fmt::format(
-        "transposes and changes of basis (P3, tables 6 and 7, on its host; self-inverse). Ours have no pass for the "
+        "transposes and changes of basis (Karppa and Kaski, tables 6 and 7, on their host; self-inverse). Ours have no "
+        "pass for the "
         "basis:\nit is multiplied into the sums of a level, which are made in the time of the third column\n"
-        "{:>8} {:>11} {:>11} {:>14} {:>13} {:>13}\n",
-        "n", "transpose", "level", "P3's transpose", "P3's forward", "P3's inverse");
+        "{:>8} {:>11} {:>11} {:>15} {:>13} {:>13}\n",
+        "n", "transpose", "level", "their transpose", "their forward", "their inverse");
     for (const PassTimes& line : machine.passes) {
-        text += fmt::format("{:>8} {:>11} {:>11} {:>14} {:>13} {:>13}\n", line.n, seconds_text(line.transpose_s),
+        text += fmt::format("{:>8} {:>11} {:>11} {:>15} {:>13} {:>13}\n", line.n, seconds_text(line.transpose_s),
                             seconds_text(line.level_s), seconds_text(line.p3_transpose_s),
                             seconds_text(line.p3_forward_s), seconds_text(line.p3_inverse_s));
     }

@@ -87,7 +87,7 @@ def multiply(
 
 
 def _told(tensor: Any) -> tuple[int, tuple[int, ...], tuple[int, ...], bool]:
-    """Address, shape, strides, and whether what lies there are the conjugates."""
+    """Address, shape, strides, and whether the memory holds the conjugates."""
     return tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.is_conj()
 
 

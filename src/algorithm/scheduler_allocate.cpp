@@ -184,7 +184,8 @@ private:
             step.update = op.update;
         } else {
             // The block that is updated comes first: C11 = C11 + T1.
-            std::ranges::stable_partition(terms, [&](const ScheduleTerm& term) { return term.symbol == target; });
+            std::stable_partition(terms.begin(), terms.end(),
+                                  [&](const ScheduleTerm& term) { return term.symbol == target; });
             step.outputs.push_back({target, std::move(terms)});
         }
         schedule_.steps.push_back(std::move(step));

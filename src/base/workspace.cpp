@@ -198,7 +198,7 @@ Workspace::Workspace(std::int64_t bytes) {
     const bool is_known = bytes <= kUnaskedBytes || fitting(s, bytes) != s.kept.end();
     data_ = lend(s, bytes, is_known ? std::numeric_limits<std::int64_t>::max() : free_now());
     fail_if(data_ == nullptr, ErrorCode::resource,
-            "{} bytes of workspace are not to be had; set a workspace limit, or ask for mode serial or fewer levels",
+            "{} bytes of workspace cannot be allocated; set a workspace limit, or ask for mode serial or fewer levels",
             bytes);
 }
 

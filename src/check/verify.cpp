@@ -38,7 +38,7 @@ void require_options(Type type, const VerifyOptions& options) {
                 "alpha or beta = {} is not an element of {}; give integers", scalar, type_name(type));
     }
     fail_if(!(options.by.planned_growth == 0 || options.by.planned_growth >= 1), ErrorCode::usage,
-            "an expected growth of errors of {} cannot be meant; give 1 or more, or 0: not known",
+            "an expected growth of errors of {} is not possible; give 1 or more, or 0 if it is not known",
             options.by.planned_growth);
     fail_if(options.rounds < 1 || options.rounds > 64, ErrorCode::usage, "{} rounds are not possible; choose 1 to 64",
             options.rounds);

@@ -225,14 +225,14 @@ void require_range(const GenerateOptions& options, Type type) {
 
 double event_probability(Kind kind, std::int64_t rows, std::int64_t cols, const GenerateOptions& options) {
     fail_if(kind == Kind::bits && !(options.density >= 0 && options.density <= 1), ErrorCode::usage,
-            "a density of {} cannot be; choose 0 to 1", options.density);
+            "a density of {} is not possible; choose 0 to 1", options.density);
     if (kind != Kind::graph) {
         return options.density;
     }
     fail_if(rows != cols, ErrorCode::usage, "a graph has a square matrix and {} x {} is not; give one size twice", rows,
             cols);
-    fail_if(!(options.average_degree >= 0), ErrorCode::usage, "an average degree of {} cannot be; choose 0 or more",
-            options.average_degree);
+    fail_if(!(options.average_degree >= 0), ErrorCode::usage,
+            "an average degree of {} is not possible; choose 0 or more", options.average_degree);
     return cols > 1 ? options.average_degree / static_cast<double>(cols - 1) : 0;
 }
 

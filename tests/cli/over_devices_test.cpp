@@ -132,7 +132,7 @@ TEST_F(OverDevices, mistakes_are_answered_by_a_sentence) {
     EXPECT_TRUE(contains(heptad_fails(2, mul({"--device", "cpu:2", "--host-levels", "x"})), "--host-levels"));
     EXPECT_TRUE(contains(heptad_fails(2, mul({"--device", "cpu:2", "--pipelines", "0"})), "--pipelines"));
     EXPECT_TRUE(contains(heptad_fails(2, mul({"--device", "cpu:2", "--host-levels", "9"})), "9 levels"));
-    EXPECT_TRUE(contains(heptad_fails(4, mul({"--device", "cpu:2", "--device-memory", "1000"})), "1000 can be had"));
+    EXPECT_TRUE(contains(heptad_fails(4, mul({"--device", "cpu:2", "--device-memory", "1000"})), "1000 are available"));
     if (!heptad_json({"info"})["cuda"]["available"].get<bool>()) {
         EXPECT_TRUE(contains(heptad_fails(4, mul({"--device", "cuda:0,1"})), "device to cpu"));
         EXPECT_TRUE(contains(heptad_fails(4, mul({"--device", "cuda", "--device-memory", "1G"})), "device to cpu"));

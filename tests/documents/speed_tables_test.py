@@ -64,6 +64,16 @@ class SpeedTables(unittest.TestCase):
         self.assertNotIn("a loose one", part + drawn)
         self.assertNotIn("a card", drawn)  # one size makes no line
 
+    def test_the_guide_shows_one_size_of_its_files_with_their_accuracy(self):
+        records = [record(4096, 1.5, 2e-5), record(8192, 1.75, 2e-5, suite="cpu"), record(8192, 1.25, 0, type="i32")]
+        names = update_readme.speed_picture.GUIDE_FILES
+        runs = [(name, {"cpu": "a processor", "cores": 2}, records if name == names[-1] else []) for name in names]
+        part = update_readme.speed_picture.accuracy_part([*runs, ("other.json", {}, records)], lambda r: True)
+        self.assertEqual([f"| a processor, 2 cores | `fast` | f32 | 1.75 | 20 | `{names[-1]}` |"], part.split("\n")[2:])
+
+    def test_rates_are_in_units_that_people_read(self):
+        self.assertEqual(["76.74 T/s", "250.2 G/s"], [update_readme.rate_text(rate) for rate in (76.74, 0.2502)])
+
     def test_residues_have_a_row_for_each_file_and_type_and_say_where_the_vendor_was_taken(self):
         by_residues = {"plan": "plan ... arithmetic=residues:7 ...", "error_bound": 1e-3}
         files = [("some", [record(4096, 2.5, 1e-7, **by_residues), record(8191, 9.0, 1e-7, **by_residues),

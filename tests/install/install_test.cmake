@@ -64,7 +64,7 @@ if(pkg_config)
       ${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${library_dir} ${WORK}/block_cyclic)
   endif()
 
-  # The README's own example, by the README's own line.
+  # The README's own example, by the README's own line, and by the guide's.
   file(READ ${README} readme)
   if(NOT readme MATCHES "```cpp\n(#include <heptad/heptad.hpp>[^`]*)```")
     message(FATAL_ERROR "the README has no example that includes heptad.hpp")
@@ -76,6 +76,14 @@ if(pkg_config)
   set(line "${CMAKE_MATCH_1}")
   step("the README's line" ${CMAKE_COMMAND} -E chdir ${WORK} sh -c "${CXX} ${line}")
   step("the README's example" ${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${library_dir} ${WORK}/example)
+  file(READ ${GUIDE} guide)
+  if(NOT guide MATCHES "\ng\\+\\+( [^\n]*mine[.]cpp -o mine[^\n]*)\n")
+    message(FATAL_ERROR "the guide does not say how to compile a program")
+  endif()
+  set(line "${CMAKE_MATCH_1}")
+  file(COPY_FILE ${WORK}/example.cpp ${WORK}/mine.cpp)
+  step("the guide's line" ${CMAKE_COMMAND} -E chdir ${WORK} sh -c "${CXX} ${line}")
+  step("the guide's program" ${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${library_dir} ${WORK}/mine)
 
   # Who forgets the standard is told.
   execute_process(COMMAND ${CXX} -std=c++17 -fsyntax-only ${WORK}/example.cpp ${flags}

@@ -51,6 +51,11 @@ done
 [[ $(field libheptad-dev Depends) == "libheptad (= $version-1)" ]] || fail "libheptad-dev fits another libheptad"
 [[ $(field libheptad-blas Provides) == libblas.so.3 ]] || fail "libheptad-blas does not provide libblas.so.3"
 [[ $(field libheptad-blas Depends) == *libopenblas0* ]] || fail "libheptad-blas does not depend on OpenBLAS"
+# The container file installs these packages by their names, and no other.
+mapfile -t contained < <(grep -oE '/packages/[a-z-]+_\*\.deb' "$source/packaging/Containerfile" | sed -E 's#.*/([a-z-]+)_.*#\1#' | sort)
+[[ ${contained[*]} == "$(printf '%s\n' "${names[@]}" | sort | xargs)" ]] || fail "the container file installs ${contained[*]}"
+grep -qF 'COPY --from=build /source/run/packages/*.deb /packages/' "$source/packaging/Containerfile" ||
+    fail "the container file does not take the packages from where make package puts them"
 # A program for clusters is of no use without its launcher.
 if compgen -G "$work/packages/heptad-mpi_*.deb" >/dev/null; then
     field heptad-mpi Depends | grep -qE '(^|, )(openmpi-bin|mpich)(,|$)' || fail "heptad-mpi does not depend on a launcher"

@@ -6,6 +6,7 @@ if(TARGET heptad_shared AND TARGET heptad_cli AND Python3_FOUND AND NOT HEPTAD_S
       -DBUILD=${PROJECT_BINARY_DIR}
       -DEXAMPLES=${PROJECT_SOURCE_DIR}/examples
       -DREADME=${PROJECT_SOURCE_DIR}/README.md
+      -DGUIDE=${PROJECT_SOURCE_DIR}/docs/guide/install.md
       -DWORK=${CMAKE_CURRENT_BINARY_DIR}/install_test
       -DCC=${CMAKE_C_COMPILER}
       -DCXX=${CMAKE_CXX_COMPILER}

@@ -53,7 +53,8 @@ void over_rows(std::int64_t rows, std::int64_t words, const Work& work) {
 }  // namespace
 
 BitMatrix::BitMatrix(std::int64_t rows, std::int64_t cols) try {
-    fail_if(rows < 0 || cols < 0, ErrorCode::input, "a bit matrix of {} x {} cannot be; sizes start at 0", rows, cols);
+    fail_if(rows < 0 || cols < 0, ErrorCode::input, "a bit matrix of {} x {} is not possible; sizes start at 0", rows,
+            cols);
     checked_add(cols, 2 * kWordBits * 8);
     const std::int64_t stride = owned_stride(cols);
     const std::int64_t bytes = checked_mul(checked_mul(rows, stride), 8);
@@ -104,7 +105,7 @@ BitMatrix BitMatrix::identity(std::int64_t size) {
 
 BitMatrix BitMatrix::random(std::int64_t rows, std::int64_t cols, std::uint64_t seed, double density) try {
     fail_if(!(density >= 0 && density <= 1), ErrorCode::usage,
-            "a density of {} cannot be; it is a share of ones, from 0 to 1", density);
+            "a density of {} is not possible; it is a share of ones, from 0 to 1", density);
     // Word by word from the binary digits of the density: reading them from the last to the first, a digit 1 takes the
     // OR with a random word, a digit 0 the AND, so that each step halves the distance to the density.
     constexpr int digits = 32;

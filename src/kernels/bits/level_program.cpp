@@ -121,7 +121,9 @@ private:
             return {};
         }
         const auto target = [&](std::size_t step) { return program_.steps[step].target; };
-        std::ranges::stable_partition(sources, [&](std::size_t step) { return target(step) != target(rest.front()); });
+        // Not of std::ranges: clang 14 cannot compile what that returns with the headers of g++ 12.
+        std::stable_partition(sources.begin(), sources.end(),
+                              [&](std::size_t step) { return target(step) != target(rest.front()); });
         order.push_back(rest.front());
         order.insert(order.end(), sources.begin(), sources.end());
         order.insert(order.end(), rest.begin() + 1, rest.end());

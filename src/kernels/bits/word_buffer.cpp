@@ -20,7 +20,7 @@ void* allocate_words(std::int64_t bytes) {
     void* const memory = huge ? allocate_huge_pages(rounded).release()
                               : std::aligned_alloc(kCacheLine, static_cast<std::size_t>(rounded));
     fail_if(memory == nullptr, ErrorCode::resource,
-            "{} bytes for bit matrices could not be had; use smaller matrices or fewer threads", rounded);
+            "{} bytes for bit matrices could not be allocated; use smaller matrices or fewer threads", rounded);
     return memory;
 }
 

@@ -46,8 +46,8 @@ MeasuredPlan parse_measured_plan(const nlohmann::json& entry) {
     require(is_positive(row.relative_time) && is_positive(row.modelled_time),
             "a measured plan whose time is not positive");
     require(std::isfinite(row.std_error) && row.std_error >= 0 && row.rounds >= 1,
-            "a measured plan whose standard error or rounds cannot be");
-    require(std::isfinite(row.error_growth) && row.error_growth >= 0, "a measured plan whose errors cannot be");
+            "a measured plan with an impossible standard error or number of rounds");
+    require(std::isfinite(row.error_growth) && row.error_growth >= 0, "a measured plan with impossible errors");
     for (const std::string& algorithm : row.plan.levels) {
         find_algorithm(algorithm);  // throws where there is none
     }
@@ -236,7 +236,7 @@ Machine parse_machine(const std::string& json) {
             const BitSplitSample sample{entry.at(0).get<std::int64_t>(), entry.at(1).get<int>(), entry.at(2).get<int>(),
                                         entry.at(3).get<double>()};
             require(sample.n >= 1 && sample.serial_levels >= 0 && sample.parallel_levels >= 0,
-                    "a product of bits whose size or levels cannot be");
+                    "a product of bits with an impossible size or number of levels");
             require(is_positive(sample.seconds), "a product of bits whose time is not positive");
             machine.bit_splits.push_back(sample);
         }
@@ -247,7 +247,7 @@ Machine parse_machine(const std::string& json) {
                 entry.at("predicted_s").get<double>(), entry.at("seconds").get<double>()};
             require(
                 sample.n >= 1 && sample.device_memory_bytes >= 1 && sample.host_levels >= 0 && sample.pipelines >= 1,
-                "a product of bits at the host whose size, levels or pipelines cannot be");
+                "a product of bits at the host with an impossible size, levels or pipelines");
             require(is_positive(sample.predicted_s) && is_positive(sample.seconds),
                     "a product of bits at the host whose time is not positive");
             machine.bit_hosts.push_back(sample);

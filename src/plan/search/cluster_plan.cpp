@@ -77,22 +77,22 @@ void check_rank_cut(const ProductPlan& plan) {
             "the plan says nothing of ranks: rank={{ranks=...;algorithm=...}} is missing");
     const RankCut& cut = *plan.rank;
     const ClusterGrid& grid = cut.grid;
-    fail_if(cut.ranks < 1, ErrorCode::input, "a plan for {} ranks cannot be", cut.ranks);
+    fail_if(cut.ranks < 1, ErrorCode::input, "a plan for {} ranks is not possible", cut.ranks);
     if (cut.algorithm == ClusterAlgorithm::grid) {
         // The product may not fit in 64 bits, so it is never made.
         const bool fits = grid.pm >= 1 && grid.pk >= 1 && grid.pn >= 1 && grid.pm <= cut.ranks &&
                           grid.pk <= cut.ranks / grid.pm && grid.pn <= cut.ranks / (grid.pm * grid.pk);
         fail_if(!fits || cut.panels < 1 || cut.panels > std::max<std::int64_t>(plan.k, 1), ErrorCode::input,
-                "a plan with a grid of {}x{}x{} and {} panels cannot be: it is for {} ranks and k = {}", grid.pm,
+                "a plan with a grid of {}x{}x{} and {} panels is not possible: it is for {} ranks and k = {}", grid.pm,
                 grid.pk, grid.pn, cut.panels, cut.ranks, plan.k);
     } else if (cut.algorithm == ClusterAlgorithm::caps) {
         if (cut.steps < 1 || cut.steps > most_caps_steps(cut.ranks)) {
-            fail(ErrorCode::input, "a plan with {} steps of caps cannot be: {} ranks make {} at most", cut.steps,
+            fail(ErrorCode::input, "a plan with {} steps of caps is not possible: {} ranks make {} at most", cut.steps,
                  cut.ranks, most_caps_steps(cut.ranks));
         }
     } else if (cut.block.x < 1 || cut.block.y < 1 || cut.block.z < 1) {
-        fail(ErrorCode::input, "a plan with {} by blocks of {}x{}x{} cannot be", cluster_algorithm_name(cut.algorithm),
-             cut.block.x, cut.block.y, cut.block.z);
+        fail(ErrorCode::input, "a plan with {} by blocks of {}x{}x{} is not possible",
+             cluster_algorithm_name(cut.algorithm), cut.block.x, cut.block.y, cut.block.z);
     }
 }
 

@@ -305,7 +305,8 @@ std::vector<std::string> overwriting_schedules(const std::string& algorithm, Typ
             names.push_back(name);
         }
     }
-    std::ranges::stable_partition(names, [](const std::string& name) { return !find_schedule(name).accumulates; });
+    std::stable_partition(names.begin(), names.end(),
+                          [](const std::string& name) { return !find_schedule(name).accumulates; });
     return names;
 }
 

@@ -72,7 +72,7 @@ BitMatrix close_on_cuda(const ConstBitView& graph, const bits::BitOptions& optio
                     checked_add(checked_add(DeviceBits::bytes(band, n), DeviceBits::bytes(n, band)), workspace));
     if (const std::int64_t free = usable_bytes(device); needed > free) {
         fail(ErrorCode::resource,
-             "the closure of {} vertices needs {} bytes on cuda:{}, and {} can be had; set device to cpu", n, needed,
+             "the closure of {} vertices needs {} bytes on cuda:{}, and {} are available; set device to cpu", n, needed,
              device, free);
     }
     const cuda::DeviceScope scope(device);

@@ -151,27 +151,29 @@ PanelCut fitting_panels(const BitDeviceProblem& problem, std::int64_t most_k, st
 void validate(const BitDeviceProblem& problem, const BitDeviceOptions& options) {
     const ProblemSize& size = problem.size;
     if (size.m < 0 || size.k < 0 || size.n < 0) {
-        fail(ErrorCode::input, "a product of {} x {} x {} bits cannot be; sizes start at 0", size.m, size.k, size.n);
+        fail(ErrorCode::input, "a product of {} x {} x {} bits is not possible; sizes start at 0", size.m, size.k,
+             size.n);
     }
     if (std::max({size.m, size.k, size.n}) >= kMostBitSide) {
         fail(ErrorCode::input, "a product of {} x {} x {} bits is too large for one device; each side must be below {}",
              size.m, size.k, size.n, kMostBitSide);
     }
     if (options.most_panel_k < kBitUnit || options.most_panel_k % kBitUnit != 0) {
-        fail(ErrorCode::usage, "{} bits of k at a time cannot be; take a multiple of {}", options.most_panel_k,
+        fail(ErrorCode::usage, "{} bits of k at a time are not possible; take a multiple of {}", options.most_panel_k,
              kBitUnit);
     }
     if (options.first_panel_k < 0 || options.first_panel_k % kBitUnit != 0) {
-        fail(ErrorCode::usage, "{} bits of k before a product may end cannot be; take a multiple of {}, or 0 for never",
+        fail(ErrorCode::usage,
+             "{} bits of k before a product may end are not possible; take a multiple of {}, or 0 for never",
              options.first_panel_k, kBitUnit);
     }
     const int most = kMostSerialBitLevels + kMostParallelBitLevels;
     if (options.levels < -1 || options.levels > most) {
-        fail(ErrorCode::usage, "{} levels cannot be on a device; take 0 to {}, or -1 for as many as pay",
+        fail(ErrorCode::usage, "{} levels are not possible on a device; take 0 to {}, or -1 for as many as pay",
              options.levels, most);
     }
     if (options.serial_levels < -1 || options.serial_levels > kMostSerialBitLevels) {
-        fail(ErrorCode::usage, "{} serial levels cannot be; take 0 to {}, or -1 for as few as fit",
+        fail(ErrorCode::usage, "{} serial levels are not possible; take 0 to {}, or -1 for as few as fit",
              options.serial_levels, kMostSerialBitLevels);
     }
     const bool fast = options.algorithm != "auto" && options.algorithm != "classical";

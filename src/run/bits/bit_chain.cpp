@@ -212,7 +212,7 @@ BitMatrix raise(Type algebra, const ConstBitView& a, std::int64_t exponent, cons
         fail(ErrorCode::input, "only square matrices have powers, and this one is {} x {}", a.rows, a.cols);
     }
     if (exponent < 0) {
-        fail(ErrorCode::usage, "an exponent of {} cannot be; take 0 or more", exponent);
+        fail(ErrorCode::usage, "an exponent of {} is not possible; take 0 or more", exponent);
     }
     if (exponent < 2) {
         return exponent == 0 ? BitMatrix::identity(a.rows) : BitMatrix::copy_of(a);

@@ -68,6 +68,19 @@ TEST(Contest, hopeless_rival_drops_out_and_the_fastest_rival_never_does) {
     EXPECT_EQ(order.substr(order.size() - 2), "fh");
 }
 
+TEST(Contest, a_drop_out_is_not_the_fastest_however_lucky_its_samples_were) {
+    const auto timing = [](double median_s, std::size_t samples) {
+        Timing one;
+        one.median_s = median_s;
+        one.samples_s.assign(samples, median_s);
+        return one;
+    };
+    const std::vector<Timing> timings{timing(3, 5), timing(1, 2), timing(2, 5), timing(0.5, 5)};
+    EXPECT_EQ(fastest(timings, 3), 2U);
+    EXPECT_EQ(fastest(timings, 1), 0U);
+    EXPECT_EQ(fastest(timings, 4), 3U);
+}
+
 TEST(Contest, times_told_by_contestants_decide_how_often_a_call_is_repeated) {
     double drift = 0;
     const auto contestant = [&](double call_s) {

@@ -212,8 +212,8 @@ TEST(HostPlan, shortage_is_told_in_bytes) {
         }
         return "";
     };
-    EXPECT_NE(message(1000, kNoLimit).find("on each device, and 1000 can be had"), std::string::npos);
-    EXPECT_NE(message(kGiB, 2000).find("in host memory, and 2000 can be had"), std::string::npos);
+    EXPECT_NE(message(1000, kNoLimit).find("on each device, and 1000 are available"), std::string::npos);
+    EXPECT_NE(message(kGiB, 2000).find("in host memory, and 2000 are available"), std::string::npos);
     HostProblem forced = cube(4096);
     forced.constraints.levels = 1;
     forced.constraints.device_memory_bytes = kGiB / 16;

@@ -346,7 +346,7 @@ TEST(DenseOverDevices, too_little_memory_is_refused_with_both_numbers_and_c_unto
         ADD_FAILURE();
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::resource);
-        EXPECT_NE(std::string(error.what()).find("700 can be had"), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find("700 are available"), std::string::npos) << error.what();
     }
     options.host.device_memory_bytes = 1 << 20;
     options.workspace_limit_bytes = 900;
@@ -355,7 +355,8 @@ TEST(DenseOverDevices, too_little_memory_is_refused_with_both_numbers_and_c_unto
         ADD_FAILURE();
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::resource);
-        EXPECT_NE(std::string(error.what()).find("host memory, and 900 can be had"), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find("host memory, and 900 are available"), std::string::npos)
+            << error.what();
     }
     EXPECT_TRUE(c.equals_byte_for_byte(old));
 }
