@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "base/evenness_facts.hpp"
-#include "base/size.hpp"
 
 namespace heptad {
 
@@ -20,10 +19,6 @@ inline std::int64_t norm_places(std::int64_t k) {
     const std::int64_t distance = norm_run_distance(k) * kLineElements;
     const std::int64_t whole = k / distance;
     return whole * kLineElements + std::min<std::int64_t>(k - whole * distance, kLineElements);
-}
-/// Number t of them.
-inline constexpr std::int64_t norm_place(std::int64_t t, std::int64_t run_distance) {
-    return t / kLineElements * kLineElements * run_distance + t % kLineElements;
 }
 
 /// Levels are taken for even data only if the largest values of A'' and B'' are at most so many times the rms of what

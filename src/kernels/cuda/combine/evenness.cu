@@ -105,7 +105,7 @@ void launch_samples(const EvennessLaunch& launch, const MeansArguments& means, c
     line_exponents<<<1, kJudges, 0, stream>>>(exponents);
     constexpr std::int64_t kMostBlocks = 1024;
     line_tails<T><<<dim3(blocks_for(std::max(m, n), 2 * kWarps, kMostBlocks), 2), kSampleThreads, 0, stream>>>(tails);
-    line_norms<T><<<dim3(blocks_for(std::max(m, n), kWarps, kMostBlocks), 2), kSampleThreads, 0, stream>>>(norms);
+    least_norms<T><<<dim3(blocks_for(std::max(m, n), kWarps, kMostBlocks), 2), kSampleThreads, 0, stream>>>(norms);
 }
 
 /// `with` calls what it gets with a number of the matrices' type.

@@ -16,7 +16,7 @@ struct NormsArguments {
 };
 
 template <class T>
-__global__ void __launch_bounds__(kSampleThreads) line_norms(const __grid_constant__ NormsArguments args) {
+__global__ void __launch_bounds__(kSampleThreads) least_norms(const __grid_constant__ NormsArguments args) {
     __shared__ double squares_of[kWarps][32];
     const int operand = static_cast<int>(blockIdx.y);
     const auto& set = args.set[operand];
@@ -26,7 +26,8 @@ __global__ void __launch_bounds__(kSampleThreads) line_norms(const __grid_consta
     // Around one: squares of the largest doubles are infinite, those of the smallest zero.
     const int usual = static_cast<int>(notes.usual[operand]);
     const auto square_at = [&](std::int64_t line, std::int64_t t) {
-        const double x = times_power(magnitude_at<T>(set, line, norm_place(t, args.run_distance)), -usual);
+        const std::int64_t place = t / kLineElements * kLineElements * args.run_distance + t % kLineElements;
+        const double x = times_power(magnitude_at<T>(set, line, place), -usual);
         return x * x;
     };
     unsigned int least = 0xffffffffU;
