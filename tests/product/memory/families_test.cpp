@@ -25,6 +25,7 @@ class families_in_memory : public ::testing::TestWithParam<Case> {};
 TEST_P(families_in_memory, no_error_goes_beyond_the_bound_of_the_plan) {
     const auto& [type, device] = GetParam();
     const double octaves = type == Type::f16 ? 8 : 40;
+    const bool is_short = type == Type::tf32 || element_bytes(type) == 2;
     double closest = 0;
     int scaled = 0, classical = 0;
     for (const ProblemSize& size : {ProblemSize{64, 64, 64}, ProblemSize{37, 210, 50}}) {
@@ -42,9 +43,11 @@ TEST_P(families_in_memory, no_error_goes_beyond_the_bound_of_the_plan) {
                     options.levels = accuracy == Accuracy::strict ? 0 : levels;
                     options.algorithm = options.levels > 0 ? "winograd" : "auto";
                     const ProductPlan plan = plan_product(size.m, size.k, size.n, type, options, {});
-                    ASSERT_EQ(plan.levels.size(), static_cast<std::size_t>(options.levels));
+                    // Sums of short floats are rounded to the type: `balanced` has none.
+                    const bool has_levels = options.levels > 0 && (accuracy == Accuracy::fast || !is_short);
+                    ASSERT_EQ(plan.levels.size(), static_cast<std::size_t>(has_levels ? levels : 0));
                     const ErrorPromise promise = promised_error(plan, 1, accuracy == Accuracy::balanced);
-                    ASSERT_EQ(promise.over, options.levels == 0              ? BoundOver::entries
+                    ASSERT_EQ(promise.over, !has_levels                      ? BoundOver::entries
                                             : accuracy == Accuracy::balanced ? BoundOver::lines
                                                                              : BoundOver::matrices);
                     const Judged::Errors errors =
@@ -64,7 +67,7 @@ TEST_P(families_in_memory, no_error_goes_beyond_the_bound_of_the_plan) {
                device, 1 / closest, scaled, classical);
     EXPECT_GT(closest, 1e-5);  // it says something
     EXPECT_GT(scaled, 0);
-    EXPECT_GT(classical, 0);
+    EXPECT_EQ(classical > 0, !is_short);  // `fast` takes levels for all finite data
 }
 
 INSTANTIATE_TEST_SUITE_P(all_floats, families_in_memory,
