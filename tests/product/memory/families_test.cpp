@@ -67,7 +67,7 @@ TEST_P(families_in_memory, no_error_goes_beyond_the_bound_of_the_plan) {
                device, 1 / closest, scaled, classical);
     EXPECT_GT(closest, 1e-5);  // it says something
     EXPECT_GT(scaled, 0);
-    EXPECT_EQ(classical > 0, !is_short);  // `fast` takes levels for all finite data
+    EXPECT_TRUE(classical > 0 || is_short);
 }
 
 INSTANTIATE_TEST_SUITE_P(all_floats, families_in_memory,
