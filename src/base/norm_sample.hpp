@@ -22,7 +22,7 @@ inline std::int64_t norm_places(std::int64_t k) {
 }
 
 /// Levels are taken for even data only if the largest values of A'' and B'' are at most so many times the rms of what
-/// was added up of any row of A, times that of any column of B. For the largest of 2^28 normal numbers it is 45 to 60,
+/// was added up of any row of A, times that of any column of B. For the largest of 2^28 normal numbers it is about 60,
 /// seven times as much where lines are left alone with 0.7 powers of two each.
 inline constexpr double kMostAboveRms = 512;
 
