@@ -189,6 +189,7 @@ ErrorPromise promised_error(const ProductPlan& plan, double growth, bool for_eve
 ErrorPromise promised_error(const ProductPlan& plan, const ProductPlan& block, Accuracy accuracy) {
     ProductPlan whole = plan;
     whole.levels = block.levels;
+    whole.least_evenness = block.least_evenness;
     whole.arithmetic = block.arithmetic;
     whole.backend = block.backend;
     whole.leaf = block.leaf;
