@@ -121,7 +121,7 @@ struct ScanResult {
     double max_abs = 0;
     std::vector<double> rows, cols;
     /// Sums of the absolute values of rows and columns, off by no more than kSumSlack of them, where the backend makes
-    /// them: of f32 and f64 on processors. Empty elsewhere.
+    /// them: on processors. Empty elsewhere.
     std::vector<double> row_sums = {}, col_sums = {};
 };
 

@@ -31,8 +31,11 @@ public:
     double largest() const { return largest_; }
     /// What an earlier run has seen.
     void note_largest(double value);
-    /// Largest values of the operand's rows and columns, of what was read so far.
+    /// Of the operand's rows and columns, of what was read so far: with their powers of two, and without. Sums count
+    /// an element once, however often it was read. Those of scan() are never too small: the largest value stands for
+    /// every element that was not counted.
     ScanResult scan() const;
+    const ScanResult& plain_scan() const { return lines_.rows == nullptr && lines_.cols == nullptr ? scaled_ : plain_; }
     /// Reads all of it once more, for those of what an earlier run has read.
     void read_all(IoQueue& queue);
 
@@ -45,7 +48,9 @@ private:
     const PageBuffer& bounce_;
     LineExponents lines_;
     std::atomic<double> largest_{0};
-    std::vector<double> row_max_, col_max_;
+    ScanResult plain_, scaled_;
+    /// Of which the lines were added up: some blocks are read for several sums.
+    std::vector<FileWindow> counted_;
 };
 
 }  // namespace heptad

@@ -174,19 +174,27 @@ Matrix<T> rounded_to(const Matrix<double>& x) {
     return result;
 }
 
-/// Of C = A*B; of f64, whose reference takes long, some rows.
+/// Of C = A*B; of f64, whose reference takes long, some rows. `of_lines`: over |a_i||b_j| instead.
 template <class T>
-double worst_error(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& c) {
+double worst_error(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& c, bool of_lines = false) {
     using Wide = std::conditional_t<std::is_same_v<T, double>, long double, double>;
     const auto n = static_cast<std::size_t>(c.cols);
     std::vector<Wide> sums(n), magnitudes(n);
+    std::vector<double> col_norms(n);
+    for (std::int64_t k = 0; k < b.rows; ++k) {
+        for (std::size_t j = 0; j < n; ++j) {
+            col_norms[j] = std::hypot(col_norms[j], static_cast<double>(b.at(k, static_cast<std::int64_t>(j))));
+        }
+    }
     double worst = 0;
     constexpr std::int64_t step = std::is_same_v<T, double> ? 7 : 1;
     for (std::int64_t i = c.rows % step; i < c.rows; i += step) {
         std::fill(sums.begin(), sums.end(), 0);
         std::fill(magnitudes.begin(), magnitudes.end(), 0);
+        double row_norm = 0;
         for (std::int64_t k = 0; k < a.cols; ++k) {
             const Wide x = static_cast<Wide>(a.at(i, k));
+            row_norm = std::hypot(row_norm, static_cast<double>(x));
             for (std::size_t j = 0; j < n; ++j) {
                 const Wide product = x * static_cast<Wide>(b.at(k, static_cast<std::int64_t>(j)));
                 sums[j] += product;
@@ -199,7 +207,8 @@ double worst_error(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& c) {
             // Below the smallest number nothing can be told.
             const auto tiny =
                 static_cast<double>(std::numeric_limits<T>::denorm_min()) * static_cast<double>(a.cols + 2);
-            const double here = error <= tiny ? 0 : error / static_cast<double>(magnitudes[j]);
+            const double size = of_lines ? row_norm * col_norms[j] : static_cast<double>(magnitudes[j]);
+            const double here = error <= tiny ? 0 : error / size;
             worst = here <= worst ? worst : here;  // NaN too
         }
     }

@@ -94,8 +94,13 @@ void update_from_tile(const T* tile, int tile_cols, std::int64_t rows, std::int6
 // The roundings of a sum grow with what it has come to, so long sums of floats go to C in parts. Parts of 256 instead
 // of 512 take a third of the error away, which is as much as OpenBLAS makes then, and cost 1 % of the time (f32, side
 // 1024 and 2048, Sapphire Rapids); parts of 128 take another third, and cost 5 %. Tiny products have no longer sums, so
-// they agree.
+// they agree. OpenBLAS adds up less at once in f64 on ARM, and what levels lose counts beside what it makes.
+template <class T>
 constexpr std::int64_t longest_sum = 256;
+#if defined(__aarch64__)
+template <>
+constexpr std::int64_t longest_sum<double> = 128;
+#endif
 
 template <class T>
 void multiply_tile_part(const GemmKernels<T>& kernels, std::int64_t used_rows, std::int64_t depth,
@@ -114,7 +119,7 @@ void multiply_tile_part(const GemmKernels<T>& kernels, std::int64_t used_rows, s
 template <class T>
 void multiply_tile(const GemmKernels<T>& kernels, std::int64_t used_rows, std::int64_t depth, std::int64_t used_cols,
                    T alpha, const T* a, const T* b, T beta, const Matrix<T>& c) {
-    const std::int64_t parts = std::is_floating_point_v<T> ? ceil_div(depth, longest_sum) : 1;
+    const std::int64_t parts = std::is_floating_point_v<T> ? ceil_div(depth, longest_sum<T>) : 1;
     std::int64_t begin = 0;
     for (std::int64_t part = 1; part <= parts; ++part) {
         const std::int64_t end = depth * part / parts;

@@ -154,9 +154,6 @@ enum class SumStore : std::uint8_t { cached, streamed };
 template <class T>
 using SumKernelChoice = SumKernel<T> (*)(int count, const SumTerm<T>* terms, SumStore store);
 
-template <class Bits>
-using MaxBits = void (*)(const Bits* from, std::int64_t row_stride, std::int64_t rows, std::int64_t cols, Bits* row_max,
-                         Bits* col_max);
 template <class T, class Bits>
 using ScanKernel = void (*)(const T* from, std::int64_t row_stride, std::int64_t rows, std::int64_t cols, Bits* row_max,
                             Bits* col_max, T* row_sum, T* col_sum);
@@ -191,7 +188,6 @@ struct KernelTable {
     /// Elements of a row lie side by side. Sums are of absolute values, added to what is there.
     ScanKernel<double, std::int64_t> scan_f64;
     ScanKernel<float, std::int32_t> scan_f32;
-    MaxBits<std::int16_t> max_bits_16;
 
     ByteKernels bytes;
 };

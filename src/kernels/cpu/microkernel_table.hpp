@@ -62,7 +62,6 @@ constexpr KernelTable kernel_table(const char* name, const GemmKernels<float>& f
     table.times_powers_f64 = times_powers<double, std::int64_t>;
     table.scan_f64 = scan_with_sums<double, std::int64_t>;
     table.scan_f32 = scan_with_sums<float, std::int32_t>;
-    table.max_bits_16 = max_bits<std::int16_t>;
     table.bytes = byte_kernels(name, plain_tile);
     return table;
 }

@@ -2,13 +2,12 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdint>
 #include <functional>
-#include <limits>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "base/half.hpp"
 #include "kernels/cpu/cpu_features.hpp"
 
 namespace heptad::cpu {
@@ -29,11 +28,11 @@ struct LineScan {
     std::vector<Bits> rows, cols;
     std::vector<double> row_sums, col_sums;
 
-    LineScan(std::int64_t row_count, std::int64_t col_count, bool sums)
+    LineScan(std::int64_t row_count, std::int64_t col_count)
         : rows(static_cast<std::size_t>(row_count)),
           cols(static_cast<std::size_t>(col_count)),
-          row_sums(sums ? rows.size() : 0),
-          col_sums(sums ? cols.size() : 0) {}
+          row_sums(rows.size()),
+          col_sums(cols.size()) {}
 };
 
 void add_to(double* sums, const auto& more, std::int64_t count) {
@@ -42,61 +41,71 @@ void add_to(double* sums, const auto& more, std::int64_t count) {
     }
 }
 
-/// In blocks so small that sums of them, in the type of the values, are off by little.
-template <class Value, class Bits>
-void scan_rows(const ConstView& v, ScanKernel<Value, Bits> kernel, LineScan<Bits>& lines) {
-    constexpr std::int64_t kMostRows = 1 << 12, kMostCols = 1 << 18;
-    const auto* const data = static_cast<const Value*>(v.data);
+/// A block of the matrix as the kernel reads it.
+template <class Value>
+struct Rows {
+    const Value* data;
+    std::int64_t stride;
+};
+
+/// `block_at(row, col, rows, cols)` gives Rows; none is so large that sums of it, in the type of the values, are off by
+/// much.
+template <class Value, class Bits, class BlockAt>
+void scan_blocks(const ConstView& v, std::int64_t most_rows, std::int64_t most_cols, ScanKernel<Value, Bits> kernel,
+                 BlockAt&& block_at, LineScan<Bits>& lines) {
     std::vector<Value> row_sums, col_sums;
-    for (std::int64_t col = 0; col < v.cols; col += kMostCols) {
-        for (std::int64_t row = 0; row < v.rows; row += kMostRows) {
-            const std::int64_t rows = std::min(kMostRows, v.rows - row), cols = std::min(kMostCols, v.cols - col);
+    for (std::int64_t col = 0; col < v.cols; col += most_cols) {
+        for (std::int64_t row = 0; row < v.rows; row += most_rows) {
+            const std::int64_t rows = std::min(most_rows, v.rows - row), cols = std::min(most_cols, v.cols - col);
             row_sums.assign(static_cast<std::size_t>(rows), 0);
             col_sums.assign(static_cast<std::size_t>(cols), 0);
-            kernel(data + row * v.row_stride + col, v.row_stride, rows, cols, lines.rows.data() + row,
-                   lines.cols.data() + col, row_sums.data(), col_sums.data());
+            const Rows<Value> from = block_at(row, col, rows, cols);
+            kernel(from.data, from.stride, rows, cols, lines.rows.data() + row, lines.cols.data() + col,
+                   row_sums.data(), col_sums.data());
             add_to(lines.row_sums.data() + row, row_sums, rows);
             add_to(lines.col_sums.data() + col, col_sums, cols);
         }
     }
 }
-template <class Bits>
-void scan_rows(const ConstView& v, MaxBits<Bits> kernel, LineScan<Bits>& lines) {
-    kernel(static_cast<const Bits*>(v.data), v.row_stride, v.rows, v.cols, lines.rows.data(), lines.cols.data());
-}
 
-template <class Bits, class Kernel, class ToDouble>
-ScanResult scan_patterns(const ConstView& view, Kernel kernel, ToDouble to_double) {
+/// `Stored` values are copied by `gather(from, stride, to, count)` where they do not lie as the kernel reads them.
+template <class Stored, class Value, class Bits, class Gather>
+ScanResult scan_values(const ConstView& view, ScanKernel<Value, Bits> kernel, Gather&& gather) {
     const bool turned = !is_row_contiguous(view) &&
                         (is_column_contiguous(view) || std::abs(view.row_stride) < std::abs(view.col_stride));
     const ConstView v = turned ? transposed(view) : view;
-    constexpr bool sums = !std::is_same_v<Kernel, MaxBits<Bits>>;
-    LineScan<Bits> lines(v.rows, v.cols, sums);
-    if (is_row_contiguous(v)) {
-        scan_rows(v, kernel, lines);
+    const auto* const data = static_cast<const Stored*>(v.data);
+    LineScan<Bits> lines(v.rows, v.cols);
+    const auto at = [&](std::int64_t row, std::int64_t col) { return data + row * v.row_stride + col * v.col_stride; };
+    if (std::is_same_v<Stored, Value> && is_row_contiguous(v)) {
+        constexpr std::int64_t kMostRows = 1 << 12, kMostCols = 1 << 18;
+        scan_blocks<Value, Bits>(
+            v, kMostRows, kMostCols, kernel,
+            [&](std::int64_t row, std::int64_t col, std::int64_t, std::int64_t) {
+                return Rows<Value>{reinterpret_cast<const Value*>(at(row, col)), v.row_stride};
+            },
+            lines);
     } else {
-        const auto* data = static_cast<const Bits*>(v.data);
-        for (std::size_t i = 0; i < lines.rows.size(); ++i) {
-            for (std::size_t j = 0; j < lines.cols.size(); ++j) {
-                const Bits pattern =
-                    data[static_cast<std::int64_t>(i) * v.row_stride + static_cast<std::int64_t>(j) * v.col_stride];
-                const auto bits = static_cast<Bits>(pattern & std::numeric_limits<Bits>::max());
-                lines.rows[i] = std::max(lines.rows[i], bits);
-                lines.cols[j] = std::max(lines.cols[j], bits);
-                if constexpr (sums) {
-                    lines.row_sums[i] += to_double(bits);
-                    lines.col_sums[j] += to_double(bits);
+        constexpr std::int64_t kMostRows = 16, kMostCols = 1 << 10;  // in a cache
+        std::vector<Value> copy(static_cast<std::size_t>(kMostRows * std::min(kMostCols, v.cols)));
+        scan_blocks<Value, Bits>(
+            v, kMostRows, kMostCols, kernel,
+            [&](std::int64_t row, std::int64_t col, std::int64_t rows, std::int64_t cols) {
+                for (std::int64_t i = 0; i < rows; ++i) {
+                    gather(at(row + i, col), v.col_stride, copy.data() + i * cols, cols);
                 }
-            }
-        }
+                return Rows<Value>{copy.data(), cols};
+            },
+            lines);
     }
+    const auto value = [](Bits bits) { return static_cast<double>(std::bit_cast<Value>(bits)); };
     const auto values = [&](const std::vector<Bits>& patterns) {
         std::vector<double> result(patterns.size());
-        std::transform(patterns.begin(), patterns.end(), result.begin(), to_double);
+        std::transform(patterns.begin(), patterns.end(), result.begin(), value);
         return result;
     };
     const Bits most = lines.rows.empty() ? Bits{0} : *std::ranges::max_element(lines.rows);
-    ScanResult result{to_double(most), values(lines.rows), values(lines.cols), std::move(lines.row_sums),
+    ScanResult result{value(most), values(lines.rows), values(lines.cols), std::move(lines.row_sums),
                       std::move(lines.col_sums)};
     if (turned) {
         result.rows.swap(result.cols);
@@ -105,26 +114,38 @@ ScanResult scan_patterns(const ConstView& view, Kernel kernel, ToDouble to_doubl
     return result;
 }
 
+constexpr auto copy_values = [](const auto* from, std::int64_t stride, auto* to, std::int64_t count) {
+    for (std::int64_t j = 0; j < count; ++j) {
+        to[j] = from[j * stride];
+    }
+};
+
+ScanResult scan_halves(const ConstView& view, const KernelTable& kernels, decltype(KernelTable::widen_bf16) widen) {
+    return scan_values<std::uint16_t>(
+        view, kernels.scan_f32, [widen](const std::uint16_t* from, std::int64_t stride, float* to, std::int64_t count) {
+            if (stride == 1) {
+                return widen(from, to, count);
+            }
+            for (std::int64_t j = 0; j < count; ++j) {
+                widen(from + j * stride, to + j, 1);
+            }
+        });
+}
+
 }  // namespace
 
 ScanResult scan_view(const ConstView& view, InstructionSet set) {
     const KernelTable& kernels = kernel_table_of(set);
     switch (view.type) {
         case Type::f64:
-            return scan_patterns<std::int64_t>(view, kernels.scan_f64,
-                                               [](std::int64_t x) { return std::bit_cast<double>(x); });
+            return scan_values<double>(view, kernels.scan_f64, copy_values);
         case Type::f32:
         case Type::tf32:
-            return scan_patterns<std::int32_t>(
-                view, kernels.scan_f32, [](std::int32_t x) { return static_cast<double>(std::bit_cast<float>(x)); });
+            return scan_values<float>(view, kernels.scan_f32, copy_values);
         case Type::bf16:
-            return scan_patterns<std::int16_t>(view, kernels.max_bits_16, [](std::int16_t x) {
-                return static_cast<double>(to_float(bf16{static_cast<std::uint16_t>(x)}));
-            });
+            return scan_halves(view, kernels, kernels.widen_bf16);
         case Type::f16:
-            return scan_patterns<std::int16_t>(view, kernels.max_bits_16, [](std::int16_t x) {
-                return static_cast<double>(to_float(f16{static_cast<std::uint16_t>(x)}));
-            });
+            return scan_halves(view, kernels, kernels.widen_f16);
         default:
             return {};
     }

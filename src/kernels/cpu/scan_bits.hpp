@@ -2,8 +2,6 @@
 // microkernel_<set>.cpp.
 #pragma once
 
-#include <type_traits>
-
 #include "kernels/cpu/microkernel_vector.hpp"
 
 namespace heptad::cpu {
@@ -13,12 +11,10 @@ namespace {
 template <class T>
 constexpr T kWithoutSign = static_cast<T>(~(std::uint64_t{1} << (8 * sizeof(T) - 1)));
 
-/// `Rows` rows at once, so that what is known of columns is loaded and stored once for all of them. Value is Bits where
-/// nothing is summed.
+/// `Rows` rows at once, so that what is known of columns is loaded and stored once for all of them.
 template <int Rows, class Value, class Bits>
 HEPTAD_INLINE void scan_rows(const Value* from, std::int64_t row_stride, std::int64_t cols, Bits* row_max,
                              Bits* col_max, Value* row_sum, Value* col_sum) {
-    constexpr bool sums = !std::is_same_v<Value, Bits>;
     constexpr int width = lanes<Bits>;
     Array<Vector<Bits>, Rows> of_row = {};
     Array<Vector<Value>, Rows> sum_of_row = {};
@@ -31,40 +27,30 @@ HEPTAD_INLINE void scan_rows(const Value* from, std::int64_t row_stride, std::in
             const Vector<Bits> x = load_as<Vector<Bits>>(from + r * row_stride + j) & kWithoutSign<Bits>;
             of_row[r] = x > of_row[r] ? x : of_row[r];
             of_col = x > of_col ? x : of_col;
-            if constexpr (sums) {
-                const auto size = load_as<Vector<Value>>(&x);
-                sum_of_row[r] += size;
-                sum_of_col += size;
-            }
+            const auto size = load_as<Vector<Value>>(&x);
+            sum_of_row[r] += size;
+            sum_of_col += size;
         }
         store(col_max + j, of_col);
-        if constexpr (sums) {
-            store(col_sum + j, load(col_sum + j) + sum_of_col);
-        }
+        store(col_sum + j, load(col_sum + j) + sum_of_col);
     }
     for (int r = 0; r < Rows; ++r) {
         Bits largest = row_max[r];
         Value sum = 0;
         for (int l = 0; l < width; ++l) {
             largest = of_row[r][l] > largest ? of_row[r][l] : largest;
-            if constexpr (sums) {
-                sum += sum_of_row[r][l];
-            }
+            sum += sum_of_row[r][l];
         }
         for (std::int64_t rest = j; rest < cols; ++rest) {
             const auto x = static_cast<Bits>(load_as<Bits>(from + r * row_stride + rest) & kWithoutSign<Bits>);
             largest = x > largest ? x : largest;
             col_max[rest] = x > col_max[rest] ? x : col_max[rest];
-            if constexpr (sums) {
-                const auto size = load_as<Value>(&x);
-                sum += size;
-                col_sum[rest] += size;
-            }
+            const auto size = load_as<Value>(&x);
+            sum += size;
+            col_sum[rest] += size;
         }
         row_max[r] = largest;
-        if constexpr (sums) {
-            row_sum[r] += sum;
-        }
+        row_sum[r] += sum;
     }
 }
 
@@ -72,11 +58,9 @@ template <class Value, class Bits>
 void scan_with_sums(const Value* from, std::int64_t row_stride, std::int64_t rows, std::int64_t cols, Bits* row_max,
                     Bits* col_max, Value* row_sum, Value* col_sum) {
     constexpr int together = 4;
-    constexpr bool sums = !std::is_same_v<Value, Bits>;
     std::int64_t i = 0;
     const auto next = [&]<int Rows>() {
-        scan_rows<Rows>(from + i * row_stride, row_stride, cols, row_max + i, col_max, sums ? row_sum + i : nullptr,
-                        col_sum);
+        scan_rows<Rows>(from + i * row_stride, row_stride, cols, row_max + i, col_max, row_sum + i, col_sum);
         i += Rows;
     };
     while (i + together <= rows) {
@@ -85,12 +69,6 @@ void scan_with_sums(const Value* from, std::int64_t row_stride, std::int64_t row
     while (i < rows) {
         next.template operator()<1>();
     }
-}
-
-template <class Bits>
-void max_bits(const Bits* from, std::int64_t row_stride, std::int64_t rows, std::int64_t cols, Bits* row_max,
-              Bits* col_max) {
-    scan_with_sums<Bits, Bits>(from, row_stride, rows, cols, row_max, col_max, nullptr, nullptr);
 }
 
 }  // namespace

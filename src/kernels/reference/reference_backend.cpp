@@ -206,19 +206,16 @@ ScanResult ReferenceBackend::scan(const ConstView& view) {
         if constexpr (std::is_floating_point_v<typename Element::Value>) {
             result.rows.resize(static_cast<std::size_t>(view.rows));
             result.cols.resize(static_cast<std::size_t>(view.cols));
-            const bool sums = element_bytes(view.type) > 2;
-            result.row_sums.resize(sums ? result.rows.size() : 0);
-            result.col_sums.resize(sums ? result.cols.size() : 0);
+            result.row_sums.resize(result.rows.size());
+            result.col_sums.resize(result.cols.size());
             for (std::int64_t i = 0; i < view.rows; ++i) {
                 for (std::int64_t j = 0; j < view.cols; ++j) {
                     const double x = std::abs(static_cast<double>(load<Element>(view, i, j)));
                     raise(result.max_abs, x);
                     raise(result.rows[static_cast<std::size_t>(i)], x);
                     raise(result.cols[static_cast<std::size_t>(j)], x);
-                    if (sums) {
-                        result.row_sums[static_cast<std::size_t>(i)] += x;
-                        result.col_sums[static_cast<std::size_t>(j)] += x;
-                    }
+                    result.row_sums[static_cast<std::size_t>(i)] += x;
+                    result.col_sums[static_cast<std::size_t>(j)] += x;
                 }
             }
         }

@@ -49,6 +49,9 @@ struct LevelError {
     double roundings = 0;
 };
 
+/// Scaled sums are rounded to f16, some of them to its denormal numbers (2^-24 of the largest value and less).
+constexpr double kRoundoffOfScaledSums = 0x1.02p-11;
+
 /// In changed bases the sums are made in two steps, and what cancels between them leaves its rounding errors behind:
 /// |U| |phi| takes the place of |U phi|.
 LevelError changed_basis_error(const Algorithm& algorithm) {
@@ -106,8 +109,7 @@ double error_bound(const ProductPlan& plan) {
         }
         return k * (k + 1) * u_sum + rounding_of_values;
     };
-    // Scaled sums are rounded to f16, some of them to its denormal numbers (2^-24 of the largest value and less).
-    const double u_kept = plan.scaled_sums ? 0x1.02p-11 : u;
+    const double u_kept = plan.scaled_sums ? kRoundoffOfScaledSums : u;
     const LeafSize leaf = leaf_size(plan);
     auto k = static_cast<double>(leaf.k);
     double bound = classical(k, u_kept);
@@ -145,10 +147,15 @@ double line_error_bound(const ProductPlan& plan) {
     }
     const double u = unit_roundoff(plan.type);
     const auto classical = [&](std::int64_t k) { return classical_bound(plan.type, static_cast<double>(k)); };
-    double bound = classical(leaf_size(plan).k);
+    const double u_kept = plan.scaled_sums ? kRoundoffOfScaledSums : u;
+    const double of_factors = plan.type == Type::tf32 ? 2 : 1;
+    double bound = classical(leaf_size(plan).k) + (plan.scaled_sums ? of_factors * u_kept : 0);
     for (auto level = plan.levels.rbegin(); level != plan.levels.rend(); ++level) {
         const LevelError error = level_error(*level, plan.change_basis);
-        bound = error.growth * ((1 + bound) * (1 + gamma_of(error.roundings, u)) - 1);
+        bound = error.growth * ((1 + bound) * (1 + gamma_of(error.roundings, u_kept)) - 1);
+    }
+    if (plan.scaled_sums) {  // the result is rounded to its own type
+        bound = (1 + bound) * (1 + u) - 1;
     }
     if (plan.k > plan.core_k && !plan.levels.empty()) {
         bound = (bound + classical(plan.k - plan.core_k)) * (1 + u) + u;

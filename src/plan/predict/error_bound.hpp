@@ -27,7 +27,8 @@ double classical_bound(Type type, double k);
 /// the product of the norms of a row of S and a column of T, and a row of a sum of blocks is at most |U_s|_1 times as
 /// long as the longest row of A. One level turns e into
 ///     E * ((1 + e) (1 + gamma_Q) - 1)
-/// and the leaf has gamma_k. Without scaled sums and residues.
+/// and the leaf has gamma_k. Scaled sums are rounded relative to the largest values: then over sqrt(k) times those of A
+/// and of B in place of norms. Without residues.
 double line_error_bound(const ProductPlan& plan);
 
 /// How much larger than the library's product's the largest error is on even data: as it was measured on this machine

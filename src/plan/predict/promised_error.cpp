@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "algorithm/catalogue.hpp"
 #include "base/evenness_facts.hpp"
 #include "base/names.hpp"
+#include "base/norm_sample.hpp"
+#include "base/size.hpp"
 #include "base/types.hpp"
 #include "plan/predict/error_bound.hpp"
 #include "plan/search/host_layer.hpp"
@@ -32,11 +35,108 @@ std::vector<LevelPlan> outer_levels(const ProductPlan& plan) {
                      plan.transfers && !plan.transfers->algorithm.empty() ? 1 : 0);
 }
 
-/// Are rows and columns compared by bounds on their norms before the levels are taken (run/dense/evenness.hpp)? In
-/// memory, on processors: a device knows the largest of a sample only, and of 16-bit types nobody makes sums.
-bool compares_norms(const ProductPlan& plan) {
-    const bool in_memory = !plan.disk && !plan.rank && !plan.host && !plan.transfers && !is_on_device(plan);
-    return in_memory && plan.type != Type::bf16 && plan.type != Type::f16;
+/// The products that multiply what the cuts of a plan leave, and how many of them along k are added up.
+struct Blocks {
+    ProductPlan of_one;
+    double pieces = 1;
+};
+Blocks blocks_of(const ProductPlan& plan) {
+    Blocks blocks{plan, 1};
+    ProductPlan& block = blocks.of_one;
+    if (plan.disk) {
+        std::int64_t part_k = plan.k;
+        for (const LevelPlan& level : outer_levels(plan)) {
+            part_k = ceil_div(part_k, std::int64_t{find_algorithm(level.algorithm).algorithm.k});
+        }
+        block.k = std::clamp<std::int64_t>(plan.disk->depth, 1, std::max<std::int64_t>(part_k, 1));
+        const std::int64_t first = plan.disk->first_depth > 0 ? plan.disk->first_depth : block.k;
+        blocks.pieces = static_cast<double>(1 + ceil_div(std::max<std::int64_t>(part_k - first, 0), block.k));
+    } else if (plan.host) {
+        block.k = std::clamp<std::int64_t>(plan.host->block_k, 1, std::max<std::int64_t>(plan.k, 1));
+        blocks.pieces = plan.host->levels > 0 ? 1 : static_cast<double>(ceil_div(plan.k, block.k));
+    } else if (plan.transfers) {
+        blocks.pieces = static_cast<double>(std::max<std::size_t>(plan.transfers->depths.size(), 1));
+    }
+    block.disk.reset();
+    block.host.reset();
+    block.rank.reset();
+    return blocks;
+}
+
+/// |ST - computed|_ij over |s_i||t_j|, of a product that judges S and T by itself.
+double bound_of_block(const ProductPlan& block) {
+    if (is_certified(block)) {
+        return classical_promise(block).bound;
+    }
+    if (is_by_residues(block)) {
+        // Powers of two along k may make rows and columns larger, by no more than this both together.
+        return rounds_once(block) ? unit_roundoff(block.type)
+                                  : residue_error(block) * (block.least_evenness > 0 ? kMostBelow : 1);
+    }
+    if (block.levels.empty()) {  // of three products: 1 + 1 + 2 times the bound of each, over norms
+        return (block.complex == ComplexWay::three_products ? 2 : 1) * classical_promise(block).bound;
+    }
+    // Rows and columns were compared: with the norms of the longest on processors (run/dense/evenness.hpp), with the
+    // largest values on devices, which bound those norms (base/norm_sample.hpp).
+    return (is_on_device(block) ? most_above_norms(block.padded ? block.k : block.core_k) : kMostBelow) *
+           line_error_bound(block);
+}
+
+/// Of levels around those products, taken for A and B whose rows and columns were compared by their norms; and of sums
+/// of them along k.
+///
+/// Sums along k: norms of parts of lines multiply to no more than those of the lines (Cauchy and Schwarz), and every
+/// addition rounds what is there.
+///
+/// Levels: with R and S the longest row of A'' and the longest column of B'', rows of a sum of blocks are no longer
+/// than |u_s|_1 R, and its roundings change them by gamma_Q of that. Its product is off by b of the norms of its own
+/// rows and columns, whichever way it was made and whatever it judged. So
+///
+///   |AB - computed|_ij <= E ((1 + b) (1 + gamma_Q) - 1) R S 2^-rows(i) 2^-cols(j),
+///
+/// and R S <= kMostBelow 2^rows(i) |a_i| 2^cols(j) |b_j| is what was compared. No step has a factor of k.
+double bound_of_whole(double of_block, double pieces, const std::vector<LevelPlan>& outside, Type type) {
+    const double u = unit_roundoff(type);
+    const double bound = (1 + of_block) * (1 + gamma_of(pieces - 1, u)) - 1;
+    if (outside.empty()) {
+        return bound;
+    }
+    const LayerGrowth growth =
+        layer_growth(algorithm_layer(outside.front().algorithm, static_cast<int>(outside.size()), type));
+    return kMostBelow * growth.growth * ((1 + bound) * (1 + gamma_of(growth.roundings, u)) - 1);
+}
+
+ErrorPromise promise_of_blocks(const ProductPlan& plan, const Blocks& blocks, double growth, bool keeps_lines) {
+    const ProductPlan& block = blocks.of_one;
+    const std::vector<LevelPlan> outside = outer_levels(plan);
+    ErrorPromise promise = classical_promise(plan);
+    const bool is_definition = block.levels.empty() && block.complex != ComplexWay::three_products;
+    if (promise.over == BoundOver::nothing ||
+        (outside.empty() && (is_by_residues(block) ? is_certified(block) : is_definition))) {
+        return promise;
+    }
+    if (outside.empty() && rounds_once(block) && blocks.pieces == 1) {
+        promise.over = BoundOver::result;
+        promise.bound = promise.typical = promise.roundoff;
+        return promise;
+    }
+    promise.growth = growth;
+    promise.typical *= growth;
+    const bool has_levels = !outside.empty() || !(block.levels.empty() || is_by_residues(block));
+    promise.over = keeps_lines || !has_levels ? BoundOver::lines : BoundOver::matrices;
+    if (plan.transfers && !outside.empty()) {
+        // Sums beside transfers are made before the norms of lines are known: in the end the largest values of A and B
+        // are compared with those of their lines, which are no larger than the norms, and plan.error_bound is over
+        // largest values.
+        const bool judges_twice = !block.levels.empty() || is_by_residues(block);
+        promise.bound = plan.error_bound * kMostBelow * (judges_twice ? kMostAboveRms : 1);
+        return promise;
+    }
+    // `fast` takes levels whatever the data is like, but powers of two only where the same was compared. Without them
+    // no line is longer than sqrt(k) times the largest value, and with them the bound over lines holds.
+    promise.bound = bound_of_whole(bound_of_block(block), blocks.pieces, outside, plan.type) *
+                    (promise.over == BoundOver::matrices ? static_cast<double>(plan.k) : 1);
+    return promise;
 }
 
 }  // namespace
@@ -83,59 +183,7 @@ ErrorPromise classical_promise(const ProductPlan& plan) {
 }
 
 ErrorPromise promised_error(const ProductPlan& plan, double growth, bool for_even_data) {
-    ErrorPromise promise = classical_promise(plan);
-    if (is_certified(plan)) {
-        return promise;
-    }
-    if (is_by_residues(plan) && !rounds_once(plan)) {
-        // Powers of two along k may make rows and columns larger, by no more than this both together.
-        promise.over = BoundOver::lines;
-        promise.bound = residue_error(plan) * (plan.least_evenness > 0 ? kMostBelow : 1);
-        promise.growth = growth;
-        promise.typical *= growth;
-        return promise;
-    }
-    if (is_by_residues(plan) && promise.over != BoundOver::nothing) {
-        promise.over = BoundOver::result;
-        promise.bound = promise.typical = promise.roundoff;
-        return promise;
-    }
-    const bool levels_outside = !outer_levels(plan).empty(), levels_inside = !plan.levels.empty();
-    const bool is_definition = !levels_outside && !levels_inside && plan.complex != ComplexWay::three_products;
-    if (promise.over == BoundOver::nothing || is_definition) {
-        return promise;
-    }
-    promise.growth = growth;
-    promise.typical *= growth;
-    if (!levels_outside && !levels_inside) {  // of three products: 1 + 1 + 2 times the bound of each, over norms
-        promise.over = BoundOver::lines;
-        promise.bound *= 2;
-        return promise;
-    }
-    // plan.error_bound is over the largest values of the matrices that the levels see. With A'' and B'', from which
-    // powers of two were taken,
-    //
-    //   |AB - computed|_ij <= error_bound max|A''| max|B''| 2^-rows(i) 2^-cols(j),
-    //
-    // and levels are taken for even data only where max|A''| max|B''| <= kMostBelow r_i s_j for all i and j, with r_i =
-    // 2^rows(i) max_k |a_ik| and s_j likewise (a device takes the largest of its sample of the row instead, which is no
-    // larger). The largest value of a row is at most its 2-norm, so that
-    //
-    //   |AB - computed|_ij <= kMostBelow error_bound |a_i||b_j|.
-    //
-    // Where norms are compared, with R and S those of the longest row of A'' and column of B'',
-    //
-    //   |AB - computed|_ij <= line_error_bound R S 2^-rows(i) 2^-cols(j)   and
-    //   R S <= kMostBelow 2^rows(i) |a_i| 2^cols(j) |b_j|,
-    //
-    // which is about k times less. `fast` scales where that makes the data even, and r_i s_j <= max|A| max|B| times the
-    // powers. Levels of two places judge twice, the inner ones sums of blocks.
-    const bool keeps_lines = plan.least_evenness > 0 || for_even_data;
-    promise.over = keeps_lines ? BoundOver::lines : BoundOver::matrices;
-    promise.bound = keeps_lines && compares_norms(plan)
-                        ? kMostBelow * line_error_bound(plan)
-                        : plan.error_bound * (levels_inside ? kMostBelow : 1) * (levels_outside ? kMostBelow : 1);
-    return promise;
+    return promise_of_blocks(plan, blocks_of(plan), growth, plan.least_evenness > 0 || for_even_data);
 }
 
 ErrorPromise promised_error(const ProductPlan& plan, const ProductPlan& block, Accuracy accuracy) {
@@ -143,31 +191,15 @@ ErrorPromise promised_error(const ProductPlan& plan, const ProductPlan& block, A
     whole.levels = block.levels;
     whole.complex = block.complex;
     whole.least_evenness = block.least_evenness;
-    const double u = unit_roundoff(plan.type);
-    if (u == 0 || (is_certified(block) && outer_levels(plan).empty())) {
-        return classical_promise(plan);
-    }
-    const auto k = static_cast<double>(plan.k), block_k = static_cast<double>(block.k);
-    const double pieces = std::max(1.0, std::ceil(k / std::max(1.0, block_k)));
-    const std::vector<LevelPlan> outside = outer_levels(plan);
-    if (is_by_residues(block) && outside.empty()) {
-        whole.arithmetic = block.arithmetic;
-        whole.backend = block.backend;
-        whole.leaf = block.leaf;
-        // Norms of parts of lines multiply to no more than those of the lines, and each addition rounds what is there.
-        ErrorPromise promise = promised_error(whole, expected_growth(whole, Machine{}), true);
-        promise.bound += (pieces - 1) * u;
-        return promise;
-    }
-    if (!outside.empty()) {
-        const LayerGrowth growth =
-            layer_growth(algorithm_layer(outside.front().algorithm, static_cast<int>(outside.size()), plan.type));
-        whole.error_bound = growth.growth * (block.error_bound + growth.roundings * u * block_k);
-    } else {
-        // Sums of partial products: each has its bound, and each addition rounds what is there.
-        whole.error_bound = pieces * block.error_bound + (pieces - 1) * k * u * (is_complex(plan.type) ? 2 : 1);
-    }
-    return promised_error(whole, expected_growth(whole), accuracy == Accuracy::balanced);
+    whole.arithmetic = block.arithmetic;
+    whole.backend = block.backend;
+    whole.leaf = block.leaf;
+    const bool has_levels = !outer_levels(plan).empty();
+    const auto pieces = static_cast<double>(ceil_div(plan.k, std::max<std::int64_t>(block.k, 1)));
+    return promise_of_blocks(
+        whole, {block, has_levels ? 1 : std::max(1.0, pieces)},
+        is_by_residues(block) && !has_levels ? expected_growth(whole, Machine{}) : expected_growth(whole),
+        block.least_evenness > 0 || accuracy == Accuracy::balanced);
 }
 
 }  // namespace heptad

@@ -34,6 +34,11 @@ void merge_among_ranks(Communicator& ranks, std::vector<T>& values, Merge&& merg
 }
 constexpr auto larger = [](double x, double y) { return std::max(x, y); };
 
+void add(std::vector<double>& sums, std::int64_t first, const std::vector<double>& more) {
+    const auto to = sums.begin() + first;
+    std::transform(more.begin(), more.end(), to, to, std::plus());
+}
+
 class HeldOperand {
 public:
     HeldOperand(const WindowSource& source, const std::vector<Window>& windows, Type type, std::int64_t m,
@@ -57,18 +62,23 @@ public:
 
     /// Of all ranks' windows; a NaN counts as infinity.
     void look(Communicator& ranks, Backend& backend) {
-        std::vector<double> largest(static_cast<std::size_t>(rows_ + cols_));
+        std::vector<double> largest(static_cast<std::size_t>(rows_ + cols_)), sums(largest.size());
         for_each_window([&](const Window& window, const View& part) {
             const ScanResult here = backend.scan(part);
             raise(largest, window.row, here.rows);
             raise(largest, rows_ + window.col, here.cols);
+            add(sums, window.row, here.row_sums);
+            add(sums, rows_ + window.col, here.col_sums);
             rows.note_rows(backend, part, window.row);
             cols.note_rows(backend, transposed(ConstView(part)), window.col);
         });
         merge_among_ranks(ranks, largest, larger);
+        merge_among_ranks(ranks, sums, std::plus());
         scan = {*std::max_element(largest.begin(), largest.end()),
                 {largest.begin(), largest.begin() + rows_},
-                {largest.begin() + rows_, largest.end()}};
+                {largest.begin() + rows_, largest.end()},
+                {sums.begin(), sums.begin() + rows_},
+                {sums.begin() + rows_, sums.end()}};
         for (std::vector<std::int64_t>* const values : {&rows.sums, &rows.counts, &cols.sums, &cols.counts}) {
             merge_among_ranks(ranks, *values, std::plus());
         }
@@ -92,44 +102,55 @@ private:
     std::int64_t rows_, cols_;
 };
 
-void merge_tails(Communicator& ranks, Tails& tails, double& largest) {
-    std::vector<double> shares(tails.share.begin(), tails.share.end());
-    merge_among_ranks(ranks, shares, [](double x, double y) { return std::min(x, y); });
-    std::copy(shares.begin(), shares.end(), tails.share.begin());
-    std::vector<double> values{tails.largest_mean_square, largest};
-    merge_among_ranks(ranks, values, larger);
-    tails.largest_mean_square = values[0];
-    largest = values[1];
-}
+/// What all ranks see of the rows of A'', or of the columns of B''. Every line is counted at the same places as if one
+/// had all of it: the piece that a rank holds may be so short that it tells nothing.
+struct ScaledLines {
+    RowCounts counts;
+    std::vector<double> sums;
+    double largest = 0;
+
+    explicit ScaledLines(std::int64_t lines) : counts(lines), sums(static_cast<std::size_t>(lines)) {}
+    void note(Backend& backend, const ConstView& pieces, std::int64_t first, const InnerSample& sample, double usual) {
+        const ScanResult here = backend.scan(pieces);
+        largest = std::max(largest, std::isnan(here.max_abs) ? std::numeric_limits<double>::infinity() : here.max_abs);
+        add(sums, first, here.row_sums);
+        counts.note_rows(backend, pieces, first, sample, {}, usual);
+    }
+    void merge(Communicator& ranks) {
+        merge_among_ranks(ranks, counts.steps, std::plus());
+        merge_among_ranks(ranks, sums, std::plus());
+        std::vector<double> one{largest};
+        merge_among_ranks(ranks, one, larger);
+        largest = one.front();
+    }
+};
 
 Evenness judge(const HeldOperand& a, const HeldOperand& b, std::int64_t k, Communicator& ranks, Backend& backend) {
     const OperandEffects effects{effects_of(a.rows), effects_of(a.cols), effects_of(b.rows), effects_of(b.cols)};
     Evenness even = exponents_for(effects, a.scan.rows, b.scan.cols);
     const LineExponents of_a = even.scales() ? even.of_a() : LineExponents{};
     const LineExponents of_b = even.scales() ? even.of_b() : LineExponents{};
-    OperandTails tails;
-    tails.weight_a = tails.weight_b = inner_sample(effects.a_inner, effects.b_inner, 0, k, true).total_weight;
-    const auto largest_in = [&](const View& part) {
-        const double largest = backend.scan(part).max_abs;
-        return std::isnan(largest) ? std::numeric_limits<double>::infinity() : largest;
-    };
+    const InnerSample sample = inner_sample(effects.a_inner, effects.b_inner, 0, k, false);
+    ScaledLines rows(static_cast<std::int64_t>(a.scan.rows.size()));
+    ScaledLines cols(static_cast<std::int64_t>(b.scan.cols.size()));
     a.for_each_window([&](const Window& window, const View& part) {
         cpu::scale_lines(part, of_a.of_block(window.row, window.col));
-        even.max_a = std::max(even.max_a, largest_in(part));
-        tails.of_a.note_rows(backend, part,
-                             inner_sample(effects.a_inner, effects.b_inner, window.col, window.cols, true), {},
-                             effects.a_rows.mean, a.scan.rows.data() + window.row);
+        rows.note(backend, part, window.row, part_of(sample, window.col, window.cols), effects.a_rows.mean);
     });
     b.for_each_window([&](const Window& window, const View& part) {
         cpu::scale_lines(part, of_b.of_block(window.row, window.col));
-        even.max_b = std::max(even.max_b, largest_in(part));
-        tails.of_b.note_rows(backend, transposed(ConstView(part)),
-                             inner_sample(effects.a_inner, effects.b_inner, window.row, window.rows, false), {},
-                             effects.b_cols.mean, b.scan.cols.data() + window.col);
+        cols.note(backend, transposed(ConstView(part)), window.col, part_of(sample, window.row, window.rows),
+                  effects.b_cols.mean);
     });
-    merge_tails(ranks, tails.of_a, even.max_a);
-    merge_tails(ranks, tails.of_b, even.max_b);
-    if (lines_are_in_reach(a.scan.rows, b.scan.cols, even)) {
+    rows.merge(ranks);
+    cols.merge(ranks);
+    even.max_a = rows.largest;
+    even.max_b = cols.largest;
+    if (norms_are_in_reach({k, a.scan.rows, a.scan.row_sums, even.rows, rows.largest, rows.sums},
+                           {k, b.scan.cols, b.scan.col_sums, even.cols, cols.largest, cols.sums})) {
+        const std::size_t places = sample.places.size();
+        const OperandTails tails{rows.counts.tails(a.scan.rows, places), cols.counts.tails(b.scan.cols, places),
+                                 sample.total_weight, sample.total_weight};
         even.value = evenness_of(tails, effects, even.max_a, even.max_b);
     }
     return even;

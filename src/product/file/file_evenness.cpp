@@ -136,11 +136,6 @@ Tails tails_of(Side& side, const LineExponents& lines, double usual, Backend& ba
     return tails;
 }
 
-std::vector<double> without_zeros(std::vector<double> values) {
-    std::erase(values, 0.0);
-    return values;
-}
-
 }  // namespace
 
 FileEvenness::FileEvenness(const OuterLaunch& layers, const OpenInputs& inputs, IoQueue& queue) {
@@ -168,15 +163,17 @@ FileEvenness::FileEvenness(const OuterLaunch& layers, const OpenInputs& inputs, 
     }
 }
 
-bool FileEvenness::holds(const ScanResult& of_a, const ScanResult& of_b, double least_evenness) const {
-    if (of_a.max_abs == 0 || of_b.max_abs == 0) {
+bool FileEvenness::holds(const Seen& of_a, const Seen& of_b, bool scales, double least_evenness) const {
+    const double max_a = of_a.scaled.max_abs, max_b = of_b.scaled.max_abs;
+    if (max_a == 0 || max_b == 0) {
         return true;
     }
-    Evenness as_read;
-    as_read.max_a = of_a.max_abs;
-    as_read.max_b = of_b.max_abs;
-    return lines_are_in_reach(without_zeros(of_a.rows), without_zeros(of_b.cols), as_read) &&
-           evenness_of(tails_, effects_, of_a.max_abs, of_b.max_abs) >= least_evenness;
+    const std::vector<std::int32_t> none;
+    const auto k = static_cast<std::int64_t>(of_a.plain.cols.size());
+    return norms_are_in_reach(
+               {k, of_a.plain.rows, of_a.plain.row_sums, scales ? even_.rows : none, max_a, of_a.scaled.row_sums},
+               {k, of_b.plain.cols, of_b.plain.col_sums, scales ? even_.cols : none, max_b, of_b.scaled.col_sums}) &&
+           evenness_of(tails_, effects_, max_a, max_b) >= least_evenness;
 }
 
 }  // namespace heptad

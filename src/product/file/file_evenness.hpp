@@ -16,8 +16,12 @@ public:
     /// By the sample: without the largest values, which are not known yet.
     double value() const { return evenness_of(tails_, effects_, 0, 0); }
     const Evenness& even() const { return even_; }
-    /// With the largest values of the lines of A'' and B'', when all of them were read.
-    bool holds(const ScanResult& of_a, const ScanResult& of_b, double least_evenness) const;
+    /// With what was seen of the lines of A'' and B'', and of A and B, when all of them were read. `scales`: whether
+    /// they were read with powers of two.
+    struct Seen {
+        ScanResult plain, scaled;
+    };
+    bool holds(const Seen& of_a, const Seen& of_b, bool scales, double least_evenness) const;
 
 private:
     OperandEffects effects_;

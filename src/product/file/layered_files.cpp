@@ -50,7 +50,8 @@ LayerScaling::LayerScaling(const LayeredRun& run, const OpenInputs& inputs, Oper
 
 void LayerScaling::require_even_operands(OperandSums& sums, bool resumed) const {
     require_safe_sums(run_, sums);
-    if (!files_ || run_.request.accuracy != Accuracy::balanced) {
+    const bool balanced = run_.request.accuracy == Accuracy::balanced;
+    if (!files_ || (!balanced && !scales())) {  // `fast` takes what it was given, but no powers that make it worse
         return;
     }
     if (resumed) {
@@ -58,12 +59,17 @@ void LayerScaling::require_even_operands(OperandSums& sums, bool resumed) const 
         sums.a.read_all(*queue);
         sums.b.read_all(*queue);
     }
-    ScanResult of_a = sums.a.scan(), of_b = sums.b.scan();
-    if (run_.layers.cut.mirrored) {
-        std::swap(of_a.rows, of_a.cols);
-        std::swap(of_b.rows, of_b.cols);
-    }
-    if (!files_->holds(of_a, of_b, least_evenness_)) {
+    const auto turned = [&](ScanResult scan) {
+        if (run_.layers.cut.mirrored) {
+            std::swap(scan.rows, scan.cols);
+            std::swap(scan.row_sums, scan.col_sums);
+        }
+        return scan;
+    };
+    const auto seen = [&](const BlockSums& operand) {
+        return FileEvenness::Seen{turned(operand.plain_scan()), turned(operand.scan())};
+    };
+    if (!files_->holds(seen(sums.a), seen(sums.b), scales(), balanced ? least_evenness_ : 0)) {
         throw SumsNotSafe{};
     }
 }

@@ -97,27 +97,29 @@ double least_with(const std::vector<double>& largest, const std::vector<std::int
 struct LineNorms {
     double most = 0, least = std::numeric_limits<double>::infinity();
 };
-/// |x|_2^2 <= max|x| |x|_1, and |x|_2 >= |x|_1 / sqrt(k) and >= max|x|.
-LineNorms norms_of(const Side& side, const std::vector<std::int32_t>& exponents, const ScaledScan& scaled) {
-    const auto k = static_cast<double>(side.view.cols);
+LineNorms norms_of(const LineSizes& lines) {
+    const auto k = static_cast<double>(lines.k);
     LineNorms norms;
     double largest_sum = 0;
-    for (std::size_t i = 0; i < side.largest.size(); ++i) {
-        const std::int32_t exponent = exponents.empty() ? 0 : exponents[i];
+    for (std::size_t i = 0; i < lines.largest.size(); ++i) {
+        const std::int32_t exponent = lines.exponents.empty() ? 0 : lines.exponents[i];
         if (exponent != kZeroLine) {
             // Sums in the type of the values may be infinite where no value is.
-            const double sum = std::isfinite(side.sums[i]) ? side.sums[i] : 0;
-            const double least = std::max((1 - kSumSlack) * sum / std::sqrt(k), side.largest[i]);
+            const double sum = std::isfinite(lines.sums[i]) ? lines.sums[i] : 0;
+            const double least = std::max((1 - kSumSlack) * sum / std::sqrt(k), lines.largest[i]);
             norms.least = std::min(norms.least, std::ldexp(least, exponent));
-            largest_sum = std::max(largest_sum, std::min(scaled.row_sums[i], k * scaled.max_abs));
+            largest_sum = std::max(largest_sum, std::min(lines.scaled_sums[i], k * lines.scaled_largest));
         }
     }
-    norms.most = std::sqrt((1 + kSumSlack) * scaled.max_abs) * std::sqrt(largest_sum);
+    norms.most = std::sqrt((1 + kSumSlack) * lines.scaled_largest) * std::sqrt(largest_sum);
     return norms;
 }
 
-bool norms_are_in_reach(const LineNorms& of_a, const LineNorms& of_b) {
-    return of_a.most / of_a.least * (of_b.most / of_b.least) <= kMostBelow;
+/// The same by largest values alone, where nobody knows sums: those of a line are no larger than its norm.
+bool lines_are_in_reach(const std::vector<double>& largest_of_rows, const std::vector<double>& largest_of_cols,
+                        const Evenness& even) {
+    return least_with(largest_of_rows, even.rows) * least_with(largest_of_cols, even.cols) * kMostBelow >=
+           even.max_a * even.max_b;
 }
 
 /// Within as many powers of two as are left alone.
@@ -173,10 +175,9 @@ double evenness_of(const OperandTails& tails, const OperandEffects& effects, dou
            rms(tails.of_b, max_b, effects.b_cols.mean, tails.weight_b);
 }
 
-bool lines_are_in_reach(const std::vector<double>& largest_of_rows, const std::vector<double>& largest_of_cols,
-                        const Evenness& even) {
-    return least_with(largest_of_rows, even.rows) * least_with(largest_of_cols, even.cols) * kMostBelow >=
-           even.max_a * even.max_b;
+bool norms_are_in_reach(const LineSizes& of_rows, const LineSizes& of_cols) {
+    const LineNorms a = norms_of(of_rows), b = norms_of(of_cols);
+    return a.most / a.least * (b.most / b.least) <= kMostBelow;
 }
 
 Evenness judge_evenness(Backend& backend, const ConstView& a, const ScanResult& a_scan, const ConstView& b,
@@ -227,10 +228,13 @@ Evenness judge_evenness(Backend& backend, const ConstView& a, const ScanResult& 
     tails.of_a.note_rows(backend, a, of_a, a_lines, effects.a_rows.mean, a_scan.rows.data());
     tails.of_b.note_rows(backend, transposed(b), of_b, {b_lines.cols, b_lines.rows}, effects.b_cols.mean,
                          b_scan.cols.data());
+    const auto sizes_of = [&](const Side& side, const std::vector<std::int32_t>& exponents, const ScaledScan& scaled) {
+        return LineSizes{a.cols, side.largest, side.sums, exponents, scaled.max_abs, scaled.row_sums};
+    };
     const bool in_reach =
         left.sums.empty() || right.sums.empty()
             ? lines_are_in_reach(a_scan.rows, b_scan.cols, even)
-            : norms_are_in_reach(norms_of(left, even.rows, scaled_a), norms_of(right, even.cols, scaled_b));
+            : norms_are_in_reach(sizes_of(left, even.rows, scaled_a), sizes_of(right, even.cols, scaled_b));
     if (in_reach) {
         even.value = evenness_of(tails, effects, even.max_a, even.max_b);
     }

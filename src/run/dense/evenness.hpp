@@ -58,11 +58,18 @@ struct OperandTails {
 };
 /// Evenness::value, if the largest values with their exponents are so large.
 double evenness_of(const OperandTails& tails, const OperandEffects& effects, double max_a, double max_b);
-/// The promise for all data: error bounds are relative to the largest values, so rows of A and columns of B must not be
-/// much smaller than those, whatever a sample has seen of them. Zero lines do not count if they are kZeroLine. Where
-/// sums of lines are known, judge_evenness compares their norms instead, and bounds are relative to those.
-bool lines_are_in_reach(const std::vector<double>& largest_of_rows, const std::vector<double>& largest_of_cols,
-                        const Evenness& even);
+/// Rows of A or columns of B as they are, and with their powers of two: largest values, and sums of absolute values.
+struct LineSizes {
+    std::int64_t k;
+    const std::vector<double>&largest, &sums;
+    const std::vector<std::int32_t>& exponents;  // of the lines; empty: none
+    double scaled_largest;                       // of all of them, with the powers along k, too
+    const std::vector<double>& scaled_sums;
+};
+/// The promise for all data: error bounds are relative to the norms of the longest row of A'' and column of B'', so no
+/// row of A and column of B may be much shorter than those, whatever a sample has seen of them. Zero lines do not count
+/// if they are kZeroLine. The norms are bounded by |x|_2^2 <= max|x| |x|_1 and |x|_2 >= max(max|x|, |x|_1 / sqrt(k)).
+bool norms_are_in_reach(const LineSizes& of_rows, const LineSizes& of_cols);
 
 /// Of finite matrices that `a_scan` and `b_scan` are of. `may_scale`: otherwise they are judged as they are.
 Evenness judge_evenness(Backend& backend, const ConstView& a, const ScanResult& a_scan, const ConstView& b,

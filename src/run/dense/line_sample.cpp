@@ -67,7 +67,6 @@ static_assert(kTailSteps % 2 == 0 && kTailStepsAbove % 2 == 0);
 double step_edge(int step) {
     return kStepEdges[static_cast<std::size_t>(step)];
 }
-using StepCounts = std::array<std::int32_t, kTailSteps + 1>;
 
 /// Mean square of values of which so many are between the edges of every step.
 double mean_square(const StepCounts& counts, double places) {
@@ -77,6 +76,48 @@ double mean_square(const StepCounts& counts, double places) {
         sum += counts[static_cast<std::size_t>(step)] * middle * middle;
     }
     return sum / places;
+}
+
+/// visit(begin, counts) of some rows from `begin` on, by any thread.
+template <class Visit>
+void count_rows(Backend& backend, const ConstView& part, const InnerSample& sample, const LineExponents& lines,
+                double usual, Visit&& visit) {
+    const std::size_t places = sample.places.size();
+    // In the measure of fixed_log: how far the edge of the uppermost step is above a value as it lies there.
+    std::vector<std::int32_t> to_top(places);
+    for (std::size_t t = 0; t < places; ++t) {
+        const double power = (lines.cols == nullptr ? 0 : lines.cols[sample.places[t]]) -
+                             (sample.half_weight.empty() ? 0 : sample.half_weight[t]) - usual;
+        to_top[t] = static_cast<std::int32_t>(std::lrint((kTailStepsAbove / 2.0 - power) * kLogOne));
+    }
+    share_rows(backend, part.rows, [&](std::int64_t begin, std::int64_t end) {
+        std::vector<StepCounts> counts(static_cast<std::size_t>(end - begin));
+        with_stored_type(part.type, [&]<class T>() {
+            const auto* data = static_cast<const T*>(part.data);
+            const auto note = [&](std::int64_t i, std::size_t t, StepCounts& of_row) {
+                const std::int32_t row = lines.rows == nullptr ? 0 : lines.rows[i] * kLogOne;
+                const std::int32_t below =
+                    to_top[t] - row - fixed_log(data[i * part.row_stride + sample.places[t] * part.col_stride]);
+                const std::int32_t step = (below + kLogOne / 2 - 1) >> (kLogBits - 1);
+                ++of_row[static_cast<std::size_t>(std::clamp(step, 0, kTailSteps))];
+            };
+            if (lies_by_columns(part)) {
+                for (std::size_t t = 0; t < places; ++t) {
+                    for (std::int64_t i = begin; i < end; ++i) {
+                        note(i, t, counts[static_cast<std::size_t>(i - begin)]);
+                    }
+                }
+            } else {
+                for (std::int64_t i = begin; i < end; ++i) {
+                    fetch_ahead<T>(part, i, sample.places);
+                    for (std::size_t t = 0; t < places; ++t) {
+                        note(i, t, counts[static_cast<std::size_t>(i - begin)]);
+                    }
+                }
+            }
+        });
+        visit(begin, counts);
+    });
 }
 
 }  // namespace
@@ -177,72 +218,67 @@ InnerSample inner_sample(const LineEffects& of_a, const LineEffects& of_b, std::
     return sample;
 }
 
-void Tails::note_rows(Backend& backend, const ConstView& part, const InnerSample& sample, const LineExponents& lines,
-                      double usual, const double* largest_of_rows) {
-    const std::size_t places = sample.places.size();
-    if (places == 0) {
-        return;
-    }
-    // In the measure of fixed_log: how far the edge of the uppermost step is above a value as it lies there.
-    std::vector<std::int32_t> to_top(places);
-    for (std::size_t t = 0; t < places; ++t) {
-        const double power = (lines.cols == nullptr ? 0 : lines.cols[sample.places[t]]) -
-                             (sample.half_weight.empty() ? 0 : sample.half_weight[t]) - usual;
-        to_top[t] = static_cast<std::int32_t>(std::lrint((kTailStepsAbove / 2.0 - power) * kLogOne));
-    }
-    StepCounts fewest;
-    fewest.fill(static_cast<int>(places));
-    std::mutex merging;
-    share_rows(backend, part.rows, [&](std::int64_t begin, std::int64_t end) {
-        std::vector<StepCounts> counts(static_cast<std::size_t>(end - begin));
-        with_stored_type(part.type, [&]<class T>() {
-            const auto* data = static_cast<const T*>(part.data);
-            const auto note = [&](std::int64_t i, std::size_t t, StepCounts& of_row) {
-                const std::int32_t row = lines.rows == nullptr ? 0 : lines.rows[i] * kLogOne;
-                const std::int32_t below =
-                    to_top[t] - row - fixed_log(data[i * part.row_stride + sample.places[t] * part.col_stride]);
-                const std::int32_t step = (below + kLogOne / 2 - 1) >> (kLogBits - 1);
-                ++of_row[static_cast<std::size_t>(std::clamp(step, 0, kTailSteps))];
-            };
-            if (lies_by_columns(part)) {
-                for (std::size_t t = 0; t < places; ++t) {
-                    for (std::int64_t i = begin; i < end; ++i) {
-                        note(i, t, counts[static_cast<std::size_t>(i - begin)]);
-                    }
-                }
-            } else {
-                for (std::int64_t i = begin; i < end; ++i) {
-                    fetch_ahead<T>(part, i, sample.places);
-                    for (std::size_t t = 0; t < places; ++t) {
-                        note(i, t, counts[static_cast<std::size_t>(i - begin)]);
-                    }
-                }
+InnerSample part_of(const InnerSample& sample, std::int64_t first, std::int64_t count) {
+    InnerSample part;
+    part.total_weight = sample.total_weight;
+    for (std::size_t t = 0; t < sample.places.size(); ++t) {
+        if (sample.places[t] >= first && sample.places[t] < first + count) {
+            part.places.push_back(sample.places[t] - first);
+            if (!sample.half_weight.empty()) {
+                part.half_weight.push_back(sample.half_weight[t]);
             }
-        });
-        const std::lock_guard lock(merging);
-        for (std::int64_t i = begin; i < end; ++i) {
-            if (largest_of_rows != nullptr && largest_of_rows[i] == 0) {
-                continue;
-            }
-            const StepCounts& of_row = counts[static_cast<std::size_t>(i - begin)];
-            std::int32_t above = 0;
-            for (std::size_t step = 0; step < kTailSteps; ++step) {
-                above += of_row[step];
-                fewest[step] = std::min(fewest[step], above);
-            }
-            largest_mean_square = std::max(largest_mean_square, mean_square(of_row, static_cast<double>(places)));
         }
-    });
-    for (std::size_t step = 0; step < kTailSteps; ++step) {
-        share[step] = std::min(share[step], static_cast<double>(fewest[step]) / static_cast<double>(places));
     }
+    return part;
 }
 
-void Tails::add(const Tails& other) {
+void Tails::note_row(const StepCounts& of_row, double places) {
+    std::int32_t above = 0;
     for (std::size_t step = 0; step < kTailSteps; ++step) {
-        share[step] = std::min(share[step], other.share[step]);
+        above += of_row[step];
+        share[step] = std::min(share[step], above / places);
     }
-    largest_mean_square = std::max(largest_mean_square, other.largest_mean_square);
+    largest_mean_square = std::max(largest_mean_square, mean_square(of_row, places));
+}
+
+void Tails::note_rows(Backend& backend, const ConstView& rows, const InnerSample& sample, const LineExponents& lines,
+                      double usual, const double* largest_of_rows) {
+    if (sample.places.empty()) {
+        return;
+    }
+    std::mutex merging;
+    count_rows(backend, rows, sample, lines, usual, [&](std::int64_t begin, const std::vector<StepCounts>& counts) {
+        const std::lock_guard lock(merging);
+        for (std::size_t i = 0; i < counts.size(); ++i) {
+            if (largest_of_rows[begin + static_cast<std::int64_t>(i)] != 0) {
+                note_row(counts[i], static_cast<double>(sample.places.size()));
+            }
+        }
+    });
+}
+
+void RowCounts::note_rows(Backend& backend, const ConstView& pieces, std::int64_t first, const InnerSample& sample,
+                          const LineExponents& lines, double usual) {
+    count_rows(backend, pieces, sample, lines, usual, [&](std::int64_t begin, const std::vector<StepCounts>& counts) {
+        auto* to = steps.data() + (first + begin) * (kTailSteps + 1);
+        for (const StepCounts& of_row : counts) {
+            for (const std::int32_t count : of_row) {
+                *to++ += static_cast<std::uint8_t>(count);
+            }
+        }
+    });
+}
+
+Tails RowCounts::tails(const std::vector<double>& largest_of_rows, std::size_t places) const {
+    Tails tails;
+    for (std::size_t i = 0; i < largest_of_rows.size() && places > 0; ++i) {
+        StepCounts of_row;
+        std::copy_n(steps.begin() + static_cast<std::ptrdiff_t>(i * of_row.size()), of_row.size(), of_row.begin());
+        if (largest_of_rows[i] != 0) {
+            tails.note_row(of_row, static_cast<double>(places));
+        }
+    }
+    return tails;
 }
 
 double least_mean_product(const Tails& x, const Tails& y) {

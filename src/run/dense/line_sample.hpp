@@ -42,21 +42,36 @@ struct InnerSample {
 /// Of `count` places from `first` on. `by_lines`: neighbours are looked at in little time.
 InnerSample inner_sample(const LineEffects& of_a, const LineEffects& of_b, std::int64_t first, std::int64_t count,
                          bool by_lines);
+/// Those of its places that are among `count` from `first` on, counted from there.
+InnerSample part_of(const InnerSample& sample, std::int64_t first, std::int64_t count);
 
 /// Steps are half powers of two around the usual values.
 inline constexpr int kTailSteps = 40;
+/// How many values of a row fall into each step, and how many into none.
+using StepCounts = std::array<std::int32_t, kTailSteps + 1>;
 /// How many values of a row are at least so large: of the row that has the fewest.
 struct Tails {
     std::array<double, kTailSteps> share;  // at least the lower edge of the step, over the usual value
     double largest_mean_square = 0;        // of a row, in the same measure
     Tails() { share.fill(1); }
 
-    /// Of the rows of a part, at places among its columns and with these powers of two. Rows whose largest value is
-    /// zero do not count; null: which these are is not known. `usual`: log2 of the usual value.
-    void note_rows(Backend& backend, const ConstView& part, const InnerSample& sample, const LineExponents& lines,
+    /// Of whole rows, at places among their columns and with these powers of two. Rows whose largest value is zero do
+    /// not count. `usual`: log2 of the usual value.
+    void note_rows(Backend& backend, const ConstView& rows, const InnerSample& sample, const LineExponents& lines,
                    double usual, const double* largest_of_rows);
-    /// Of other parts.
-    void add(const Tails& other);
+    void note_row(const StepCounts& of_row, double places);
+};
+
+/// The counts of rows that come in pieces: of a few values alone nobody could tell how large the others are.
+struct RowCounts {
+    std::vector<std::uint8_t> steps;  // kTailSteps + 1 of each row; a sample has no more than kSampledForTails places
+
+    explicit RowCounts(std::int64_t rows) : steps(static_cast<std::size_t>(rows) * (kTailSteps + 1)) {}
+    /// As above, of pieces whose uppermost is part of row `first`.
+    void note_rows(Backend& backend, const ConstView& pieces, std::int64_t first, const InnerSample& sample,
+                   const LineExponents& lines, double usual);
+    /// When all pieces of all rows were noted.
+    Tails tails(const std::vector<double>& largest_of_rows, std::size_t places) const;
 };
 
 /// The least that the mean of x y can be, if x and y are at least so large for so large shares of k: values meet as

@@ -12,11 +12,9 @@
 #include "algorithm/catalogue.hpp"
 #include "base/device_layout.hpp"
 #include "base/types.hpp"
-#include "kernels/guarded_matrix.hpp"
-#include "plan/predict/promised_error.hpp"
-#include "product/data_families.hpp"
 #include "product/device/device_matrix.hpp"
 #include "product/device/device_product.hpp"
+#include "product/judged_product.hpp"
 #include "run/dense/lined_product.hpp"
 
 namespace heptad::test {
@@ -24,106 +22,6 @@ namespace {
 
 using testing_data::data_families;
 using testing_data::Family;
-
-/// The smallest number above zero.
-double smallest_of(Type type) {
-    return type == Type::f64 ? 0x1p-1074 : type == Type::f16 ? 0x1p-24 : type == Type::bf16 ? 0x1p-133 : 0x1p-149;
-}
-
-/// A product, what it should be, and what errors are measured by.
-class Judged {
-public:
-    Judged(Type type, const ProblemSize& size, const Family& family)
-        : a_(type, size.m, size.k, Layout::rows), b_(type, size.k, size.n, Layout::rows_padded), size_(size) {
-        testing_data::Random random(7);
-        testing_data::Matrix<double> a(size.m, size.k), b(size.k, size.n);
-        family.make(a, b, random);
-        take_over(a, a_);
-        take_over(b, b_);
-        for (std::int64_t p = 0; p < size.k; ++p) {
-            for (std::int64_t j = 0; j < size.n; ++j) {
-                b_values_.push_back(b_.get(p, j));
-            }
-        }
-        const auto entries = static_cast<std::size_t>(size.m * size.n);
-        sums_.resize(entries);
-        magnitudes_.resize(entries);
-        std::vector<long double> row_squares(static_cast<std::size_t>(size.m)),
-            col_squares(static_cast<std::size_t>(size.n));
-        for (std::int64_t i = 0; i < size.m; ++i) {
-            for (std::int64_t p = 0; p < size.k; ++p) {
-                const long double x = a_.get(i, p);
-                row_squares[static_cast<std::size_t>(i)] += x * x;
-                max_a_ = std::max(max_a_, std::abs(x));
-                for (std::int64_t j = 0; j < size.n; ++j) {
-                    const long double product = x * b_value(p, j);
-                    sums_[at(i, j)] += product;
-                    magnitudes_[at(i, j)] += std::abs(product);
-                }
-            }
-        }
-        for (std::int64_t p = 0; p < size.k; ++p) {
-            for (std::int64_t j = 0; j < size.n; ++j) {
-                col_squares[static_cast<std::size_t>(j)] += b_value(p, j) * b_value(p, j);
-                max_b_ = std::max(max_b_, std::abs(b_value(p, j)));
-            }
-        }
-        for (const long double x : row_squares) {
-            rows_.push_back(std::sqrt(x));
-        }
-        for (const long double x : col_squares) {
-            cols_.push_back(std::sqrt(x));
-        }
-    }
-    /// Does the type hold A, B and C?
-    bool fits() const {
-        const long double most = a_.view().type == Type::f16 ? 3e4L : 1e37L;
-        return max_a_ < most && max_b_ < most &&
-               std::all_of(magnitudes_.begin(), magnitudes_.end(), [&](long double x) { return x < most; });
-    }
-    struct Errors {
-        RunReport report;
-        double over_entries = 0, over_lines = 0, over_matrices = 0;  // the largest
-    };
-    Errors multiply(const Options& options) {
-        GuardedMatrix c(a_.view().type, size_.m, size_.n, Layout::rows);
-        c.fill(std::numeric_limits<double>::quiet_NaN());
-        Errors errors;
-        errors.report = multiply_on_device(1, a_.view(), b_.view(), 0, c.view(), options, {});
-        const long double tiny = smallest_of(a_.view().type) * static_cast<double>(size_.k + 2);
-        for (std::int64_t i = 0; i < size_.m; ++i) {
-            for (std::int64_t j = 0; j < size_.n; ++j) {
-                const long double error = std::abs(c.get(i, j) - sums_[at(i, j)]);
-                const auto raise = [&](double& worst, long double size) {
-                    const double here = error <= tiny ? 0 : static_cast<double>((error - tiny) / size);
-                    worst = here <= worst ? worst : here;  // NaN too
-                };
-                raise(errors.over_entries, magnitudes_[at(i, j)]);
-                raise(errors.over_lines, rows_[static_cast<std::size_t>(i)] * cols_[static_cast<std::size_t>(j)]);
-                raise(errors.over_matrices, max_a_ * max_b_);
-            }
-        }
-        return errors;
-    }
-
-private:
-    static void take_over(const testing_data::Matrix<double>& from, GuardedMatrix& to) {
-        for (std::int64_t i = 0; i < from.rows; ++i) {
-            for (std::int64_t j = 0; j < from.cols; ++j) {
-                to.set(i, j, from.at(i, j));
-            }
-        }
-    }
-    std::size_t at(std::int64_t i, std::int64_t j) const { return static_cast<std::size_t>(i * size_.n + j); }
-    long double b_value(std::int64_t p, std::int64_t j) const {
-        return b_values_[static_cast<std::size_t>(p * size_.n + j)];
-    }
-
-    GuardedMatrix a_, b_;
-    ProblemSize size_;
-    std::vector<long double> b_values_, sums_, magnitudes_, rows_, cols_;
-    long double max_a_ = 0, max_b_ = 0;
-};
 
 struct Way {
     const char* algorithm;
@@ -144,6 +42,12 @@ Options options_of(const Way& way, Accuracy accuracy) {
     return options;
 }
 
+auto on_device(const Options& options) {
+    return [options](const ConstView& a, const ConstView& b, const View& c) {
+        return multiply_on_device(1, a, b, 0, c, options, {});
+    };
+}
+
 ProductPlan plan_of(const ProblemSize& size, Type type, const Options& options) {
     return plan_device_product(size.m, size.k, size.n, type, options, {});
 }
@@ -158,12 +62,6 @@ ErrorPromise promise_of(const ProblemSize& size, Type type, const Options& optio
 /// of A and one out of all of B: what is uneven is multiplied classically.
 bool takes_powers_out_of_lines(const ProductPlan& plan) {
     return !plan.levels.empty() && can_scale(plan, 0);
-}
-
-double kept(const ErrorPromise& promise, const Judged::Errors& errors) {
-    return promise.over == BoundOver::entries ? errors.over_entries
-           : promise.over == BoundOver::lines ? errors.over_lines
-                                              : errors.over_matrices;
 }
 
 /// How much larger than the classical product's the errors of one level are where its blocks repeat one another, so
@@ -210,12 +108,12 @@ TEST_P(families_on_device, every_word_keeps_its_promise) {
                 continue;
             }
             const Options strict = options_of({"auto", -1, "auto"}, Accuracy::strict);
-            const Judged::Errors plain = judged.multiply(strict);
+            const Judged::Errors plain = judged.multiply(on_device(strict));
             EXPECT_LE(plain.over_entries, promise_of(size, type, strict).bound) << family.name;
             if (type == Type::f32 || type == Type::f64) {
                 Options residues = strict;
                 residues.leaf = kResidueLeaf;
-                const Judged::Errors certified = judged.multiply(residues);
+                const Judged::Errors certified = judged.multiply(on_device(residues));
                 const ErrorPromise promise = promise_of(size, type, residues);
                 EXPECT_EQ(promise.over, BoundOver::entries);
                 EXPECT_LE(certified.over_entries, promise.bound) << family.name;
@@ -227,7 +125,8 @@ TEST_P(families_on_device, every_word_keeps_its_promise) {
                 const std::string what = fmt::format("{} {} {}x{}x{} {} {}", family.name, type_name(type), size.m,
                                                      size.k, size.n, way.algorithm, way.mode);
                 const Options balanced = options_of(way, Accuracy::balanced), fast = options_of(way, Accuracy::fast);
-                const Judged::Errors with_digits = judged.multiply(balanced), quick = judged.multiply(fast);
+                const Judged::Errors with_digits = judged.multiply(on_device(balanced)),
+                                     quick = judged.multiply(on_device(fast));
                 // Levels that `balanced` would not choose by itself here, where cuBLAS may sum so well that its error
                 // is below the roundoff: those of leaves are typical. Sums of short floats are rounded to the type.
                 const bool is_short = element_bytes(type) == 2 || type == Type::tf32;

@@ -1,5 +1,6 @@
 // Outer levels of files on data of all kinds (product/data_families.hpp): rows, columns and what lies along k are
 // scaled while they are read, and what no powers of two make even is multiplied without outer levels.
+#include "plan/predict/promised_error.hpp"
 #include "product/data_families.hpp"
 #include "product/file/file_product_fixture.hpp"
 
@@ -41,6 +42,9 @@ protected:
             request.outer = outer;
             const FileProductReport report = multiply(request);
             EXPECT_LE(worst_error(a, b, product<T>()) / classical, most) << family.name;
+            const ErrorPromise promise = promised_error(report.plan, 1, true);
+            const bool of_lines = promise.over == BoundOver::lines;
+            EXPECT_LE(worst_error(a, b, product<T>(), of_lines), promise.bound) << family.name;
             // Rows that one place along k makes up are scaled by their values there: more than in memory is even.
             if (family.way == data::Way::fast || family.way == data::Way::scaled) {
                 EXPECT_TRUE(report.layers) << family.name << report.no_layers;
@@ -117,6 +121,33 @@ TEST_F(FileUnevenTest, what_the_sample_has_not_seen_is_answered_classically) {
                   0)
             << column;
     }
+}
+
+// One value that a sample does not see makes a row large that looked small. With the power of two of that row it would
+// be larger than everything, and errors everywhere with it: `fast` promises that they are relative to the largest
+// value.
+TEST_F(FileUnevenTest, powers_of_a_sample_that_was_wrong_are_not_kept) {
+    const Case layout{.m = 300, .k = 1210, .n = 260, .memory_bytes = 400 << 10};
+    FileProductRequest request = prepare(layout);
+    request.outer = {"strassen", 1};
+    int wrong = 0;
+    for (std::int64_t column = 3; column < layout.k; column += 241) {
+        data::Random random(3);
+        data::Matrix<double> wide_a(layout.m, layout.k), wide_b(layout.k, layout.n);
+        data::fill_uniform(wide_a, random);
+        data::fill_uniform(wide_b, random);
+        data::times(wide_a, [&](std::int64_t i, std::int64_t k) { return i == 17 && k != column ? 1e-9 : 1; });
+        auto a = data::rounded_to<float>(wide_a), b = data::rounded_to<float>(wide_b);
+        write_view("A.npy", view_of(a), layout.transpose_a, layout.a_fortran);
+        write_view("B.npy", view_of(b), layout.transpose_b, layout.b_fortran);
+        for (const Accuracy accuracy : {Accuracy::balanced, Accuracy::fast}) {
+            request.accuracy = accuracy;
+            const FileProductReport report = multiply(request);
+            EXPECT_LE(worst_error(a, b, product<float>(), true), 1e-5) << column;  // and row 17 has a norm of one
+            wrong += report.layers ? 0 : 1;
+        }
+    }
+    EXPECT_GT(wrong, 0);
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
-// How even A and B are, and the powers of two that make them so (run/dense/evenness.hpp), judged on the device in four
+// How even A and B are, and the powers of two that make them so (run/dense/evenness.hpp), judged on the device in five
 // small launches: mean logarithms of lines, exponents and the sample along k, how many values of each line are how
-// large, the judgement. Sums are of integers or in a fixed order, so every run says the same.
+// large, how short lines may be, the judgement. Sums are of integers or in a fixed order, so every run says the same.
 #include <algorithm>
 
 #include "kernels/cuda/combine/line_exponents.cuh"
-#include "kernels/cuda/combine/line_tails.cuh"
+#include "kernels/cuda/combine/line_norms.cuh"
 #include "kernels/cuda/residue/residue_complex.cuh"
 #include "kernels/cuda/residue/residue_launches.hpp"
 
@@ -97,7 +97,7 @@ unsigned blocks_for(std::int64_t lines, std::int64_t of_block, std::int64_t most
 
 template <class T>
 void launch_samples(const EvennessLaunch& launch, const MeansArguments& means, const ExponentsArguments& exponents,
-                    const TailsArguments& tails, cudaStream_t stream) {
+                    const TailsArguments& tails, const NormsArguments& norms, cudaStream_t stream) {
     const std::int64_t m = launch.a.rows, k = launch.a.cols, n = launch.b.cols;
     line_means<T>
         <<<dim3(blocks_for(std::max({m, k, n}), kLinesOfBlock, INT_MAX), kLineSets), kSampleThreads, 0, stream>>>(
@@ -105,6 +105,7 @@ void launch_samples(const EvennessLaunch& launch, const MeansArguments& means, c
     line_exponents<<<1, kJudges, 0, stream>>>(exponents);
     constexpr std::int64_t kMostBlocks = 1024;
     line_tails<T><<<dim3(blocks_for(std::max(m, n), 2 * kWarps, kMostBlocks), 2), kSampleThreads, 0, stream>>>(tails);
+    least_norms<T><<<dim3(blocks_for(std::max(m, n), kWarps, kMostBlocks), 2), kSampleThreads, 0, stream>>>(norms);
 }
 
 /// `with` calls what it gets with a number of the matrices' type.
@@ -128,10 +129,15 @@ DeviceStatus judge_by(WithType&& with, const EvennessLaunch& launch, StreamHandl
         exponents.places[operand] =
             copy_places(sampled_places(a.cols, kSampledForTails, run), exponents.place[operand]);
     }
+    const NormsArguments norms{{tails.set[0], tails.set[1]},
+                               {launch.a_rows, launch.b_cols},
+                               notes,
+                               norm_places(a.cols),
+                               norm_run_distance(a.cols)};
     const DeviceStatus status = with(launch.scalar, [&](auto example) -> DeviceStatus {
         using T = decltype(example);
         if constexpr (!std::is_same_v<T, std::int32_t>) {
-            launch_samples<T>(launch, means, exponents, tails, stream);
+            launch_samples<T>(launch, means, exponents, tails, norms, stream);
         }
         return cudaGetLastError();
     });

@@ -1,5 +1,5 @@
 // How many values of every row of A and column of B are how large, with the powers of two that were found for them; and
-// how small the largest of a row or column is.
+// how small the largest of a row or column is without them.
 #pragma once
 
 #include "kernels/cuda/combine/line_means.cuh"
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(kSampleThreads) line_tails(const __grid_consta
     Counts fewest = Counts::each(static_cast<std::uint32_t>(places));
     double largest = 0;
     constexpr unsigned int kAnything = 0xffffffffU;
-    unsigned int least_plain = kAnything, least_line = kAnything;
+    unsigned int least_plain = kAnything;
     const auto upper_half = [](double x) { return static_cast<unsigned int>(__double2hiint(x)); };
     const auto largest_half = [&](const auto& x) {
         unsigned int most = 0;
@@ -94,10 +94,8 @@ __global__ void __launch_bounds__(kSampleThreads) line_tails(const __grid_consta
         }
         return most;
     };
-    const auto note = [&](Counts& counts, double squares, unsigned int most, std::int32_t exponent) {
-        const double plain = __hiloint2double(static_cast<int>(most), 0);
+    const auto note = [&](Counts& counts, double squares, unsigned int most) {
         least_plain = min(least_plain, most);
-        least_line = min(least_line, has_powers ? upper_half(times_power(plain, exponent)) : most);
         counts.add_up();
         fewest.lower_to(counts);
         const double mean = squares / places;
@@ -132,7 +130,7 @@ __global__ void __launch_bounds__(kSampleThreads) line_tails(const __grid_consta
                     squares += squares_of[w][lane];
                     most = max(most, largest_of[w][lane]);
                 }
-                note(counts, squares, most, exponent);
+                note(counts, squares, most);
             }
             __syncthreads();
         }
@@ -167,7 +165,7 @@ __global__ void __launch_bounds__(kSampleThreads) line_tails(const __grid_consta
                 for (int offset = 16; offset > 0; offset /= 2) {
                     squares += __shfl_xor_sync(0xffffffffU, squares, offset);
                 }
-                note(counts, squares, __reduce_max_sync(0xffffffffU, largest_half(x[r])), exponent);
+                note(counts, squares, __reduce_max_sync(0xffffffffU, largest_half(x[r])));
             }
         }
     }
@@ -182,12 +180,10 @@ __global__ void __launch_bounds__(kSampleThreads) line_tails(const __grid_consta
         largest = more > largest ? more : largest;
     }
     least_plain = __reduce_min_sync(0xffffffffU, least_plain);
-    least_line = __reduce_min_sync(0xffffffffU, least_line);
     if (lane == 0) {
         counts_of[warp][0] = fewest;
         squares_of[warp][0] = largest;
         lower(notes.least_plain[operand], least_plain);
-        lower(notes.least_line[operand], least_line);
     }
     __syncthreads();
     if (threadIdx.x < kSteps) {

@@ -33,8 +33,8 @@ struct GuardWords {
     double least_product;
     double mean_square[2], outlier_weight[2];
     double inner_growth;  // sums may be so much larger than scaled values; 0: as 1
-    /// The least that the largest value of any row of A, or column of B, can be by its sample: as it is, and with its
-    /// own power of two.
+    /// The least that the largest value of any row of A, or column of B, can be by its sample; and with its own power
+    /// of two, the least of the rms of a sample (line_norms.cuh).
     double least_plain[2], least_line[2];
     /// By residues, as the bits of doubles: the most that powers along k make of the norm of a row of A, or of a column
     /// of B.

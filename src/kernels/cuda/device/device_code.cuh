@@ -193,7 +193,7 @@ __device__ __forceinline__ bool is_even(const GuardWords& words, double least) {
     return words.least_product * words.least_product >= squares;  // false for NaN
 }
 
-/// And are no row of A and column of B too small for sums with the largest values (lines_are_in_reach of
+/// And are no row of A and column of B too short for sums with the largest values (norms_are_in_reach of
 /// run/dense/evenness.hpp)?
 __device__ __forceinline__ bool is_even_for_sums(const Guard& guard, double least) {
     const GuardWords& words = *guard.words;
