@@ -72,8 +72,7 @@ def test_what_was_left_is_freed():
     a = np.random.default_rng(1).random((5000, 5000))
     references = sys.getrefcount(a)
     seconds_to_interrupt(lambda: heptad.matmul(a, a, levels=0))
-    deadline = time.monotonic() + 60
-    while sys.getrefcount(a) > references and time.monotonic() < deadline:
+    while sys.getrefcount(a) > references:  # seconds, or minutes on a busy machine
         time.sleep(0.05)
     assert sys.getrefcount(a) == references
 
