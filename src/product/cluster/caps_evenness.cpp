@@ -125,7 +125,8 @@ struct ScaledLines {
     }
 };
 
-Evenness judge(const HeldOperand& a, const HeldOperand& b, std::int64_t k, Communicator& ranks, Backend& backend) {
+Evenness judge(const HeldOperand& a, const HeldOperand& b, std::int64_t k, int parts, Communicator& ranks,
+               Backend& backend) {
     const OperandEffects effects{effects_of(a.rows), effects_of(a.cols), effects_of(b.rows), effects_of(b.cols)};
     Evenness even = exponents_for(effects, a.scan.rows, b.scan.cols);
     const LineExponents of_a = even.scales() ? even.of_a() : LineExponents{};
@@ -146,9 +147,11 @@ Evenness judge(const HeldOperand& a, const HeldOperand& b, std::int64_t k, Commu
     cols.merge(ranks);
     even.max_a = rows.largest;
     even.max_b = cols.largest;
-    if (norms_are_in_reach({k, a.scan.rows, a.scan.row_sums, even.rows, rows.largest, rows.sums},
-                           {k, b.scan.cols, b.scan.col_sums, even.cols, cols.largest, cols.sums})) {
-        const std::size_t places = sample.places.size();
+    // A line of complex numbers is one of twice as many reals.
+    const std::int64_t reals = k * parts;
+    if (norms_are_in_reach({reals, a.scan.rows, a.scan.row_sums, even.rows, rows.largest, rows.sums},
+                           {reals, b.scan.cols, b.scan.col_sums, even.cols, cols.largest, cols.sums})) {
+        const std::size_t places = sample.places.size() * static_cast<std::size_t>(parts);
         const OperandTails tails{rows.counts.tails(a.scan.rows, places), cols.counts.tails(b.scan.cols, places),
                                  sample.total_weight, sample.total_weight};
         even.value = evenness_of(tails, effects, even.max_a, even.max_b);
@@ -175,7 +178,7 @@ std::optional<Evenness> judge_for_caps(const RankWork& work) {
     even.max_b = b.scan.max_abs;
     even.value = 1;
     if (std::isfinite(even.max_a) && std::isfinite(even.max_b) && even.max_a > 0 && even.max_b > 0) {
-        even = judge(a, b, k, work.ranks, backend);
+        even = judge(a, b, k, is_complex(type) ? 2 : 1, work.ranks, backend);
         if (even.value < least_evenness_of({{"strassen", LevelMode::parallel, ""}})) {
             if (work.node.options.accuracy == Accuracy::balanced) {
                 work.node.note({.fell_back = true, .uneven = true});

@@ -263,7 +263,7 @@ void RowCounts::note_rows(Backend& backend, const ConstView& pieces, std::int64_
         auto* to = steps.data() + (first + begin) * (kTailSteps + 1);
         for (const StepCounts& of_row : counts) {
             for (const std::int32_t count : of_row) {
-                *to++ += static_cast<std::uint8_t>(count);
+                *to++ += static_cast<std::uint16_t>(count);
             }
         }
     });

@@ -64,13 +64,13 @@ struct Tails {
 
 /// The counts of rows that come in pieces: of a few values alone nobody could tell how large the others are.
 struct RowCounts {
-    std::vector<std::uint8_t> steps;  // kTailSteps + 1 of each row; a sample has no more than kSampledForTails places
+    std::vector<std::uint16_t> steps;  // kTailSteps + 1 of each row
 
     explicit RowCounts(std::int64_t rows) : steps(static_cast<std::size_t>(rows) * (kTailSteps + 1)) {}
     /// As above, of pieces whose uppermost is part of row `first`.
     void note_rows(Backend& backend, const ConstView& pieces, std::int64_t first, const InnerSample& sample,
                    const LineExponents& lines, double usual);
-    /// When all pieces of all rows were noted.
+    /// When all pieces of all rows were noted, so many values of each.
     Tails tails(const std::vector<double>& largest_of_rows, std::size_t places) const;
 };
 
