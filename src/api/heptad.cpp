@@ -3,7 +3,6 @@
 #include "api/plan_impl.hpp"
 #include "base/error.hpp"
 #include "base/errors_only.hpp"
-#include "base/types.hpp"
 #include "base/workspace.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/device/loaded_driver.hpp"
@@ -14,7 +13,6 @@
 #include "product/device/device_product.hpp"
 #include "product/device/over_devices.hpp"
 #include "product/memory/batch.hpp"
-#include "product/memory/validate.hpp"
 #include "product/request/plan_file.hpp"
 
 namespace heptad {

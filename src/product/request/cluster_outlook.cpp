@@ -7,7 +7,6 @@
 #include "base/fail_if.hpp"
 #include "product/device/device_list.hpp"
 #include "product/device/device_product.hpp"
-#include "product/memory/validate.hpp"
 
 namespace heptad {
 namespace {
