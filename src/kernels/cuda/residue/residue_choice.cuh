@@ -11,16 +11,12 @@ __device__ __forceinline__ int moduli_taken(const ResidueChoice& choice) {
     if (choice.guard.words == nullptr) {
         return choice.usual;
     }
-    // All of them at once: read when the one before has been judged, each would be waited for.
-    const GuardWords words = *choice.guard.words;
-    Guard guard = choice.guard;
-    guard.words = &words;
-    if (!is_within_limits(guard)) {
+    if (!is_within_limits(choice.guard)) {
         return 0;
     }
     double least = choice.least_evenness;
     for (int count = choice.usual; count <= choice.most; ++count) {
-        if (is_even(words, least)) {
+        if (is_even(*choice.guard.words, least)) {
             return count;
         }
         least *= kEvennessOfModulus;

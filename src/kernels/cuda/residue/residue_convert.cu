@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "kernels/cuda/residue/residue_integers.cuh"
-#include "kernels/cuda/residue/residue_neighbours.cuh"
 
 namespace heptad::cuda {
 namespace {
@@ -15,7 +14,7 @@ constexpr int kOwnLines = kTileLines / kWarps;  // to a warp
 
 struct ConvertArguments {
     ResidueConvert launch;
-    bool along_k[2];
+    bool along_k[2], by_vectors[2];
     ModulusConstants constants;
 };
 
@@ -50,60 +49,64 @@ __device__ __forceinline__ void store_residues(const T (&x)[kOwnLines][kEach], c
 }
 
 template <class T>
-__global__ void __launch_bounds__(kThreads, 4) convert(const __grid_constant__ ConvertArguments args) {
+__global__ void __launch_bounds__(kThreads) convert(const __grid_constant__ ConvertArguments args) {
     __shared__ __align__(16) T tile[kTileLines][kTileDepth + 4];
     const ResidueChoice& choice = args.launch.choice;
     const ResidueLines& from = args.launch.from[blockIdx.z];
     const BytePlanes& to_planes = args.launch.to[blockIdx.z];
-    const bool along_k = args.along_k[blockIdx.z];
-    const auto* const data = static_cast<const T*>(from.data);
-    const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-    const std::int64_t first_line = static_cast<std::int64_t>(blockIdx.y) * kTileLines;
-    const std::int64_t first_depth = static_cast<std::int64_t>(blockIdx.x) * kTileDepth;
-    const std::int64_t own_line = first_line + warp * kOwnLines, depth = first_depth + lane * kEach;
-    // On their way while it is found out how many moduli are taken.
-    Neighbours<T, kEach> numbers[kOwnLines];
-    if (along_k) {
-#pragma unroll
-        for (int i = 0; i < kOwnLines; ++i) {
-            numbers[i].load(data + (own_line + i) * from.line_stride, from.depth_stride, depth,
-                            own_line + i < from.lines ? from.depth : 0);
-        }
-    } else {  // a line to a lane, some of k to a warp
-#pragma unroll
-        for (int i = 0; i < kOwnLines * kEach; ++i) {
-            const std::int64_t line = first_line + lane, p = first_depth + warp + i * kWarps;
-            numbers[i / kEach].read[i % kEach] =
-                line < from.lines && p < from.depth ? data[line * from.line_stride + p * from.depth_stride] : T(0);
-        }
-    }
     const int taken = moduli_taken(choice);
     const bool has_powers = from.inner != nullptr && *from.scaled != 0;
     if (taken == 0) {
         return;
     }
-    double log2_norms[kOwnLines];
+    const bool along_k = args.along_k[blockIdx.z], by_vectors = args.by_vectors[blockIdx.z];
+    const auto* const data = static_cast<const T*>(from.data);
+    const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+    const std::int64_t first_line = static_cast<std::int64_t>(blockIdx.y) * kTileLines;
+    const std::int64_t first_depth = static_cast<std::int64_t>(blockIdx.x) * kTileDepth;
+    if (!along_k) {
+        const std::int64_t line = first_line + lane;
+        T kept[kTileDepth / kWarps];
 #pragma unroll
-    for (int i = 0; i < kOwnLines; ++i) {
-        log2_norms[i] = __ldg(from.log2_norm + min(own_line + i, from.lines - 1));
-    }
-    T values[kOwnLines][kEach];
-    if (along_k) {
-#pragma unroll
-        for (int i = 0; i < kOwnLines; ++i) {
-            numbers[i].take(values[i]);
+        for (int i = 0; i < kTileDepth / kWarps; ++i) {
+            const std::int64_t p = first_depth + warp + i * kWarps;
+            kept[i] =
+                line < from.lines && p < from.depth ? data[line * from.line_stride + p * from.depth_stride] : T(0);
         }
-    } else {
 #pragma unroll
-        for (int i = 0; i < kOwnLines * kEach; ++i) {
-            tile[lane][warp + i * kWarps] = numbers[i / kEach].read[i % kEach];
+        for (int i = 0; i < kTileDepth / kWarps; ++i) {
+            tile[lane][warp + i * kWarps] = kept[i];
         }
         __syncthreads();
+    }
+    const std::int64_t depth = first_depth + lane * kEach;
+    T values[kOwnLines][kEach];
 #pragma unroll
-        for (int i = 0; i < kOwnLines * kEach; ++i) {
-            values[i / kEach][i % kEach] = tile[warp * kOwnLines + i / kEach][lane * kEach + i % kEach];
+    for (int i = 0; i < kOwnLines; ++i) {
+        const int in_tile = warp * kOwnLines + i;
+        const std::int64_t line = first_line + in_tile;
+        if (!along_k) {
+#pragma unroll
+            for (int e = 0; e < kEach; ++e) {
+                values[i][e] = tile[in_tile][lane * kEach + e];
+            }
+            continue;
+        }
+        const T* const at = data + line * from.line_stride + depth * from.depth_stride;
+        if (by_vectors && line < from.lines && depth + kEach <= from.depth) {
+            constexpr int kVectors = static_cast<int>(sizeof(T)) * kEach / 16;
+#pragma unroll
+            for (int v = 0; v < kVectors; ++v) {
+                reinterpret_cast<uint4*>(values[i])[v] = __ldg(reinterpret_cast<const uint4*>(at) + v);
+            }
+            continue;
+        }
+#pragma unroll
+        for (int e = 0; e < kEach; ++e) {
+            values[i][e] = line < from.lines && depth + e < from.depth ? at[e * from.depth_stride] : T(0);
         }
     }
+    const std::int64_t own_line = first_line + warp * kOwnLines;
     const int lines = static_cast<int>(min(from.lines - own_line, std::int64_t{kOwnLines}));
     if (depth >= to_planes.line_bytes || lines <= 0) {
         return;
@@ -111,7 +114,7 @@ __global__ void __launch_bounds__(kThreads, 4) convert(const __grid_constant__ C
     int exponents[kOwnLines];
 #pragma unroll
     for (int i = 0; i < kOwnLines; ++i) {
-        exponents[i] = integer_exponent(choice, taken, log2_norms[i]);
+        exponents[i] = i < lines ? integer_exponent(choice, taken, __ldg(from.log2_norm + own_line + i)) : 0;
         if (blockIdx.x == 0 && lane == 0 && i < lines) {
             from.exponents[own_line + i] = exponents[i];
         }
@@ -139,7 +142,7 @@ __global__ void __launch_bounds__(kThreads, 4) convert(const __grid_constant__ C
 }  // namespace
 
 DeviceStatus launch_residue_convert(const ResidueConvert& launch, StreamHandle handle) {
-    static_assert(kEach == 4 && kOwnLines * kEach * kWarps == kTileDepth);
+    static_assert(kEach == 4);
     if (launch.from[0].is_complex) {
         return launch_residue_convert_complex(launch, handle);
     }
@@ -147,14 +150,18 @@ DeviceStatus launch_residue_convert(const ResidueConvert& launch, StreamHandle h
         return launch_residue_convert_levels(launch, handle);
     }
     auto* const stream = static_cast<cudaStream_t>(handle);
-    ConvertArguments args{launch, {}, modulus_constants()};
+    ConvertArguments args{launch, {}, {}, {}};
+    const std::int64_t element = launch.scalar == Scalar::f64 ? 8 : 4;
     std::int64_t most_bytes = 0, most_lines = 0;
     for (int i = 0; i < launch.count; ++i) {
         const ResidueLines& from = launch.from[i];
         args.along_k[i] = !(from.line_stride == 1 && from.depth_stride != 1);
+        args.by_vectors[i] = from.depth_stride == 1 && from.line_stride * element % 16 == 0 &&
+                             reinterpret_cast<std::uintptr_t>(from.data) % 16 == 0;
         most_bytes = std::max(most_bytes, launch.to[i].line_bytes);
         most_lines = std::max(most_lines, from.lines);
     }
+    args.constants = modulus_constants();
     const dim3 grid(static_cast<unsigned>((most_bytes + kTileDepth - 1) / kTileDepth),
                     static_cast<unsigned>((most_lines + kTileLines - 1) / kTileLines),
                     static_cast<unsigned>(launch.count));

@@ -2,8 +2,8 @@
 // imaginary part and their sum. Every number is read once, and lines that do not lie along k are turned on the way.
 #include <algorithm>
 
+#include "kernels/cuda/residue/residue_complex.cuh"
 #include "kernels/cuda/residue/residue_integers.cuh"
-#include "kernels/cuda/residue/residue_neighbours.cuh"
 #include "kernels/cuda/residue/residue_parts.hpp"
 
 namespace heptad::cuda {
@@ -17,7 +17,7 @@ constexpr int kTileLines = sizeof(T) == 8 ? 32 : 16;
 
 struct ConvertComplexArguments {
     ResidueConvert launch;
-    bool along_k[2];
+    bool along_k[2], by_vectors[2];
     ModulusConstants constants;
 };
 
@@ -66,15 +66,15 @@ __global__ void __launch_bounds__(kThreads) convert_complex(const __grid_constan
     if (taken == 0) {
         return;
     }
-    const bool along_k = args.along_k[blockIdx.z];
+    const bool along_k = args.along_k[blockIdx.z], by_vectors = args.by_vectors[blockIdx.z];
     const auto* const data = static_cast<const T*>(from.data);
     const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
     const std::int64_t first_line = static_cast<std::int64_t>(blockIdx.y) * kLines;
     const std::int64_t first_depth = static_cast<std::int64_t>(blockIdx.x) * kTileDepth;
+    const auto load = [&](std::int64_t line, std::int64_t p) {
+        return line < from.lines && p < from.depth ? data[line * from.line_stride + p * from.depth_stride] : T{};
+    };
     if (!along_k) {
-        const auto load = [&](std::int64_t line, std::int64_t p) {
-            return line < from.lines && p < from.depth ? data[line * from.line_stride + p * from.depth_stride] : T{};
-        };
         constexpr int kStep = kThreads / kLines;
         T kept[kTileDepth / kStep];
 #pragma unroll
@@ -98,15 +98,17 @@ __global__ void __launch_bounds__(kThreads) convert_complex(const __grid_constan
         if (line >= from.lines) {
             return;
         }
-        T values[kEach];
-        if (along_k) {
-            Neighbours<T, kEach> numbers;
-            numbers.load(data + line * from.line_stride, from.depth_stride, depth, from.depth);
-            numbers.take(values);
+        alignas(16) T values[kEach];
+        if (along_k && by_vectors && depth + kEach <= from.depth) {
+            const auto* const at = reinterpret_cast<const uint4*>(data + line * from.line_stride + depth);
+#pragma unroll
+            for (int v = 0; v < static_cast<int>(sizeof(values)) / 16; ++v) {
+                reinterpret_cast<uint4*>(values)[v] = __ldg(at + v);
+            }
         } else {
 #pragma unroll
             for (int e = 0; e < kEach; ++e) {
-                values[e] = tile[in_tile][lane * kEach + e];
+                values[e] = along_k ? load(line, depth + e) : tile[in_tile][lane * kEach + e];
             }
         }
         if (from.conjugate) {
@@ -142,11 +144,14 @@ __global__ void __launch_bounds__(kThreads) convert_complex(const __grid_constan
 }  // namespace
 
 DeviceStatus launch_residue_convert_complex(const ResidueConvert& launch, StreamHandle stream) {
-    ConvertComplexArguments args{launch, {}, modulus_constants()};
+    ConvertComplexArguments args{launch, {}, {}, modulus_constants()};
+    const std::int64_t element = launch.scalar == Scalar::f64 ? 16 : 8;
     std::int64_t most_bytes = 0, most_lines = 0;
     for (int i = 0; i < launch.count; ++i) {
         const ResidueLines& from = launch.from[i];
         args.along_k[i] = !(from.line_stride == 1 && from.depth_stride != 1);
+        args.by_vectors[i] = from.depth_stride == 1 && from.line_stride * element % 16 == 0 &&
+                             reinterpret_cast<std::uintptr_t>(from.data) % 16 == 0;
         most_bytes = std::max(most_bytes, launch.to[i].line_bytes);
         most_lines = std::max(most_lines, from.lines);
     }

@@ -41,6 +41,24 @@ struct alignas(16) WarpEntries {
     }
 };
 
+/// A lane's own neighbours, the first `count` of them, 16 bytes at a time where they begin on a boundary.
+template <class T, int Each>
+__device__ __forceinline__ void store_entries(const T (&made)[Each], std::int64_t count, T* to, std::int64_t stride) {
+    if (stride == 1 && count >= Each && reinterpret_cast<std::uintptr_t>(to) % 16 == 0) {
+#pragma unroll
+        for (int v = 0; v < static_cast<int>(sizeof(made)) / 16; ++v) {
+            __stcs(reinterpret_cast<uint4*>(to) + v, reinterpret_cast<const uint4*>(made)[v]);
+        }
+        return;
+    }
+#pragma unroll
+    for (int e = 0; e < Each; ++e) {
+        if (e < count) {
+            to[e * stride] = made[e];
+        }
+    }
+}
+
 /// Neighbours that begin on a boundary there.
 template <class T, int Count>
 __device__ __forceinline__ void put_entries(const T (&made)[Count], T* to) {

@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "kernels/cuda/residue/residue_choice.cuh"
-#include "kernels/cuda/residue/residue_neighbours.cuh"
+#include "kernels/cuda/residue/residue_complex.cuh"
 
 namespace heptad::cuda {
 namespace {
@@ -63,6 +63,27 @@ cudaError_t count_thread_blocks(const LineArguments<Part>& args, unsigned& count
     }
     count = static_cast<unsigned>(std::min(args.blocks[0] + args.blocks[1], 2 * multiprocessors));
     return status;
+}
+
+/// Numbers in 16 bytes.
+template <class T>
+constexpr int kOfVector = 16 / static_cast<int>(sizeof(T));
+
+/// From a boundary. By numbers, not by words of 32 bits: where those are put together to doubles first, a load is
+/// waited for before the next one starts.
+template <class T>
+__device__ __forceinline__ void load_vector(const T* from, T* to) {
+    if constexpr (sizeof(PartOf<T>) == 8) {
+        reinterpret_cast<double2*>(to)[0] = __ldg(reinterpret_cast<const double2*>(from));
+    } else {
+        reinterpret_cast<float4*>(to)[0] = __ldg(reinterpret_cast<const float4*>(from));
+    }
+}
+
+/// How many numbers there are between the last boundary and this one.
+template <class T>
+__device__ __forceinline__ int place_in_vector(const T* at) {
+    return static_cast<int>(reinterpret_cast<std::uintptr_t>(at) % 16 / sizeof(T));
 }
 
 /// A part of every line in the hands of a thread block, as its warps found it.
