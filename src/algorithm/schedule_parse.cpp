@@ -29,7 +29,7 @@ bool is_word(char c) {
 
 std::string_view without_comment(std::string_view line) {
     for (std::size_t i = 0; i < line.size(); ++i) {
-        if (line[i] == '#' && (i == 0 || kBlanks.find(line[i - 1]) != kBlanks.npos)) {
+        if (line[i] == '#' && (i == 0 || kBlanks.find(line[i - 1]) != std::string_view::npos)) {
             return line.substr(0, i);
         }
     }
@@ -367,7 +367,7 @@ private:
     }
 
     void skip_blanks() {
-        while (!rest_.empty() && kBlanks.find(rest_[0]) != kBlanks.npos) {
+        while (!rest_.empty() && kBlanks.find(rest_[0]) != std::string_view::npos) {
             rest_.remove_prefix(1);
         }
     }

@@ -57,7 +57,7 @@ std::uintptr_t read_heap_begin() noexcept {
     rest.remove_prefix(rest.rfind(')') + 1);
     for (int field = 3; field <= 47; ++field) {
         const std::size_t gap = rest.find(' ');
-        if (gap == rest.npos) {
+        if (gap == std::string_view::npos) {
             return 0;
         }
         rest.remove_prefix(gap + 1);
