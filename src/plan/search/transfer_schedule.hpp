@@ -61,6 +61,7 @@ struct TransferSchedule {
     std::vector<TransferStep> steps;
     std::string algorithm;  // by level; empty: by pieces, or not cut at all
     int levels = 0;         // the most that a step is part of
+    int kept_moduli = 0;    // by pieces: residues of A and B are made once for each part of k, so many of each number
 };
 
 struct TransferProblem {
@@ -70,6 +71,7 @@ struct TransferProblem {
     bool adds = false;                                 // C is brought too
     int most_levels = kMostTransferLevels;
     bool may_cut_k = true;
+    int kept_moduli = 0;  // of products by residues: bytes of each number that schedules by pieces keep
     double upload_bytes_per_s = 50e9, download_bytes_per_s = 50e9;
     double sum_bytes_per_s = 3e12;  // on the device, read and written
 };

@@ -309,8 +309,8 @@ TEST(TransferSchedule, predicted_times_count_waits_at_both_ends_alone_where_prod
     };
     EXPECT_NEAR(predicted_transfers_s(problem, undivided_transfers(problem.size), per_row), 1 + 10 + 0.25, 1e-9);
     EXPECT_NEAR(predicted_transfers_s(problem, transfers_by_pieces(problem.size, {100, 900}, {800, 200}), per_row),
-                0.1 + 10 + 0.05, 1e-9);
-    problem.adds = true;  // C is brought too
+                0.06 + 10 + 0.05, 1e-9);  // a tenth of k: all columns of B, and a fifth of the rows of A
+    problem.adds = true;                  // C is brought too
     EXPECT_NEAR(predicted_transfers_s(problem, undivided_transfers(problem.size), per_row), 1.5 + 10 + 0.25, 1e-9);
 }
 
@@ -378,7 +378,7 @@ TEST(TransferSchedule, where_link_and_product_take_as_long_most_of_both_is_at_a_
     };
     const double alone_s = product(problem.size, false);  // 24 ms
     const PlannedTransfers planned = plan_transfers(problem, product);
-    EXPECT_LT(planned.predicted_s, 0.0537 + 0.25 * alone_s);
+    EXPECT_LT(planned.predicted_s, 0.0537 + 0.35 * alone_s);
     // Columns are cut as rows are, but not into pieces that are too small to multiply well.
     const TransferCut cut{"", 1, 1, 1, {16384}, {8192, 8192}};
     EXPECT_EQ(transfers_of({16384, 16384, 12288}, Type::f32, cut).steps.size(), 3U);
@@ -405,6 +405,14 @@ TEST(TransferSchedule, where_every_product_costs_more_than_its_work_corners_beat
     EXPECT_LT(planned.predicted_s, 0.059);
     EXPECT_LT(planned.predicted_s, predicted({2048, 4096, 10240}, {16384}) - 0.010);
     EXPECT_LT(planned.predicted_s, predicted({16384}, {6144, 4096, 4096, 2048}) - 0.003);
+    // Residues that are kept save time.
+    problem.kept_moduli = 9;
+    const PlannedTransfers keeping = plan_transfers(problem, residues);
+    EXPECT_EQ(keeping.schedule.kept_moduli, 9);
+    EXPECT_LT(keeping.predicted_s, planned.predicted_s - 0.001);
+    TransferSchedule once = keeping.schedule;
+    once.kept_moduli = 0;
+    EXPECT_GT(predicted_transfers_s(problem, once, residues), keeping.predicted_s);
 }
 
 TEST(TransferSchedule, at_65536_less_than_three_hundredths_are_lost) {
