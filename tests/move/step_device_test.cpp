@@ -57,8 +57,8 @@ public:
         count_upload();
         copy_view(from, result(place));
     }
-    void multiply(double alpha, const StripPlace& left, std::int64_t right_slot, double beta, const TilePlace& place,
-                  const ProductPlan& plan) override {
+    void multiply(std::complex<double> alpha, const StripPlace& left, std::int64_t right_slot,
+                  std::complex<double> beta, const TilePlace& place, const ProductPlan& plan) override {
         const View& strip = left_.at(at(left.slot)).view;
         ASSERT_LE(left.row + left.rows, strip.rows);
         multiply_in_memory(alpha, block(strip, left.row, 0, left.rows, strip.cols), right_.at(at(right_slot)).view,

@@ -77,7 +77,7 @@ struct HostCut {
 /// (plan/search/transfer_schedule.hpp).
 struct TransferCut {
     std::string algorithm{};                       ///< by level; empty: by pieces
-    int opening = 1, closing = 1, last_parts = 1;  ///< by level: the products at both ends
+    int opening = 1, closing = 1, last_parts = 1;  ///< by level: products at both ends; the last one's parts
     std::vector<std::int64_t> depths{}, panels{};  ///< by pieces: of k, and of m
     bool operator==(const TransferCut&) const = default;
 };

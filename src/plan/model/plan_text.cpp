@@ -89,6 +89,7 @@ void fields_of(Cut& cut, Fields& fields) {
     } else {
         fields.required("depths", cut.depths);
         fields.required("panels", cut.panels);
+        fields.optional("last-parts", cut.last_parts, 1);
     }
 }
 

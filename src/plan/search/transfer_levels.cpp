@@ -133,36 +133,6 @@ std::vector<std::int64_t> shrinking_parts(std::int64_t rows, int parts) {
     return heights;
 }
 
-/// The last step becomes several along its rows, which go home one after another; not where one of its blocks has
-/// fewer.
-void cut_last(std::vector<TransferStep>& steps, int parts) {
-    const TransferStep whole = steps.back();
-    const auto has_all_rows = [&](const auto& part) { return part.block.rows == whole.size.m; };
-    if (!whole.spreads.empty() || !std::ranges::all_of(whole.left, has_all_rows) ||
-        !std::ranges::all_of(whole.result, has_all_rows)) {
-        return;
-    }
-    steps.pop_back();
-    std::int64_t first = 0;
-    for (const std::int64_t height : shrinking_parts(whole.size.m, parts)) {
-        TransferStep piece = whole;
-        piece.size.m = height;
-        const auto narrow = [&](auto& part) {
-            part.block.row += first;
-            part.block.rows = height;
-        };
-        std::for_each(piece.left.begin(), piece.left.end(), narrow);
-        std::for_each(piece.result.begin(), piece.result.end(), narrow);
-        if (first > 0) {
-            piece.brings_a.clear();
-            piece.brings_b.clear();
-            piece.keeps_right_sum = !piece.right_lies_there();
-        }
-        steps.push_back(piece);
-        first += height;
-    }
-}
-
 /// Is the first result the product of the first blocks as they are, with nothing left out at an edge?
 bool fits_first_result(const TransferStep& step) {
     const MatrixWindow &a = step.left[0].block, &b = step.right[0].block, &c = step.result[0].block;
@@ -223,7 +193,7 @@ public:
     std::vector<TransferStep> settled(int last_parts) && {
         settle_arrivals(steps_);
         settle_results(steps_);
-        cut_last(steps_, last_parts);
+        cut_last(steps_, shrinking_parts(steps_.back().size.m, last_parts));
         return std::move(steps_);
     }
 

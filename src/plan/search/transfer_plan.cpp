@@ -9,6 +9,7 @@
 #include "base/types.hpp"
 #include "plan/model/normalize_plan.hpp"
 #include "plan/predict/error_bound.hpp"
+#include "plan/search/device_residue_plan.hpp"
 #include "plan/search/level_layout.hpp"
 #include "plan/search/planner.hpp"
 
@@ -118,7 +119,16 @@ std::int64_t workspace_of(const TransferProblem& problem, const TransferSchedule
             bytes = std::max(bytes, plan_of(step.size, accumulate).workspace_bytes);
         }
     }
+    for (const KeptResidues& kept : kept_residues(problem.size, schedule)) {
+        bytes = checked_add(bytes, kept.bytes());
+    }
     return bytes + sum_buffers(schedule, problem.operand_bytes, problem.result_bytes).bytes();
+}
+
+/// Moduli of the residues that most steps take, and that can be kept for others.
+int moduli_to_keep(const ProductPlan& plan) {
+    const bool may_keep = is_by_residues(plan) && !rounds_once(plan) && plan.levels.empty() && !is_complex(plan.type);
+    return may_keep ? most_moduli(plan) : 0;
 }
 
 ProblemSize largest_step(const TransferSchedule& schedule) {
@@ -145,6 +155,19 @@ ProductPlan step_plan_below(const ProductPlan& plan, const ProblemSize& largest,
         one.padded = false;
     }
     normalize_plan(one);
+    if (is_by_residues(one)) {  // longer lines than the largest's take smaller tiles
+        ProductPlan of_largest = one;
+        of_largest.m = largest.m;
+        of_largest.k = largest.k;
+        of_largest.n = largest.n;
+        of_largest.tile_m = plan.tile_m;
+        of_largest.tile_n = plan.tile_n;
+        normalize_plan(of_largest);
+        if (const std::int64_t bytes = device_residue_layout(of_largest).bytes();
+            device_residue_layout(one).bytes() > bytes) {
+            fit_tiles(one, bytes);
+        }
+    }
     one.workspace_bytes = plan_workspace_bytes(one);
     one.error_bound = error_bound(one);
     one.predicted_s = 0;
@@ -185,9 +208,13 @@ TransferDecision make_transfer_plan(TransferProblem problem, Type result_type, s
         of_steps.accumulate = accumulate;
         return plan_on_device(size, problem.type, of_steps);
     };
+    problem.kept_moduli = moduli_to_keep(best(half_of(problem.size), true));
     PlannedTransfers planned = plan_transfers(
         problem, [&](const ProblemSize& size, bool accumulate) { return best(size, accumulate).predicted_s; });
     made.schedule = std::move(planned.schedule);
+    if (workspace_of(problem, made.schedule, best) > room) {
+        made.schedule.kept_moduli = 0;
+    }
     const TransferSchedule& schedule = made.schedule;
     ProductPlan& plan = made.plan;
     const ProblemSize largest = largest_step(schedule);
@@ -214,6 +241,33 @@ TransferDecision make_transfer_plan(TransferProblem problem, Type result_type, s
         plan.least_evenness = least_evenness_of({{schedule.algorithm, LevelMode::serial, ""}});
     }
     return made;
+}
+
+std::array<KeptResidues, 2> kept_residues(const ProblemSize& size, const TransferSchedule& schedule) {
+    std::array<KeptResidues, 2> kept;
+    if (schedule.kept_moduli > 0) {
+        std::int64_t depth = 0;
+        for (const TransferStep& step : schedule.steps) {
+            depth = std::max(depth, step.size.k);
+        }
+        kept[0] = {nullptr, size.m, depth, schedule.kept_moduli};
+        kept[1] = {nullptr, size.n, depth, schedule.kept_moduli};
+    }
+    return kept;
+}
+
+TransferSchedule schedule_of(const ProductPlan& plan) {
+    TransferSchedule schedule = transfers_of({plan.m, plan.k, plan.n}, plan.type, plan.transfers);
+    const ProblemSize largest = largest_step(schedule);
+    const PlanOfStep told = [&](const ProblemSize& size, bool accumulate) {
+        return step_plan_below(plan, largest, size, accumulate);
+    };
+    schedule.kept_moduli =
+        schedule.algorithm.empty() && schedule.steps.size() > 1 ? moduli_to_keep(told(largest, plan.accumulate)) : 0;
+    if (schedule.kept_moduli > 0 && workspace_of(problem_of(plan), schedule, told) > plan.workspace_bytes) {
+        schedule.kept_moduli = 0;
+    }
+    return schedule;
 }
 
 ProductPlan step_plan(const ProductPlan& plan, const ProblemSize& step, bool accumulate) {

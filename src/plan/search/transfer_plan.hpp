@@ -2,8 +2,10 @@
 // what the products of its steps may take. Pure functions.
 #pragma once
 
+#include <array>
 #include <functional>
 
+#include "base/kept_residues.hpp"
 #include "plan/model/plan.hpp"
 #include "plan/search/transfer_schedule.hpp"
 
@@ -25,9 +27,14 @@ using PlanOnDevice = std::function<ProductPlan(const ProblemSize& size, Type typ
 TransferDecision make_transfer_plan(TransferProblem problem, Type result_type, std::int64_t room,
                                     const Options& options, const PlanOnDevice& plan_on_device);
 
+/// What is kept of A and B from step to step, of the largest part of k; nothing where the schedule keeps none.
+std::array<KeptResidues, 2> kept_residues(const ProblemSize& size, const TransferSchedule& schedule);
+
 /// All at once.
 TransferDecision undivided_plan(const ProblemSize& size, Type type, const Options& options);
 
+/// The schedule that a plan means.
+TransferSchedule schedule_of(const ProductPlan& plan);
 /// The plan of one step of a plan with transfers, `accumulate`: which adds to C. Steps that levels have made smaller
 /// than the largest ones have so many levels less, so that all have the same leaves; larger ones have none.
 ProductPlan step_plan(const ProductPlan& plan, const ProblemSize& step, bool accumulate);

@@ -51,6 +51,20 @@ double sum_bytes(const TransferProblem& problem, const TransferStep& step) {
     return bytes;
 }
 
+/// What the product of a step takes without looking at the lines that are kept, each number twice, and without making
+/// residues of them. Launches that were hidden by that are not any more: on an H200 a tenth of a millisecond of a step.
+double seconds_beside_kept(const TransferProblem& problem, const TransferSchedule& schedule, const TransferStep& step,
+                           double product_s) {
+    if (schedule.kept_moduli == 0) {
+        return product_s;
+    }
+    constexpr double kLaunches_s = 1e-4;
+    const auto& [m, k, n] = step.size;
+    const double there = area(m, k) + area(k, n) - bytes_of(step.brings_a, 1) - bytes_of(step.brings_b, 1);
+    const double bytes = there * static_cast<double>(2 * problem.operand_bytes + schedule.kept_moduli);
+    return kLaunches_s + std::max(product_s / 2, product_s - bytes / problem.sum_bytes_per_s);
+}
+
 bool lies_there(const std::vector<Term<MatrixWindow>>& terms, std::int64_t rows, std::int64_t cols) {
     return terms.size() == 1 && terms[0].coefficient == 1 && terms[0].block.rows == rows && terms[0].block.cols == cols;
 }
@@ -86,6 +100,17 @@ std::vector<std::int64_t> columns_like(const std::vector<std::int64_t>& panels, 
         begin = end;
     }
     return columns;
+}
+
+/// Of a side, on units, the last one smaller; fewer where they would have nothing in them.
+std::vector<std::int64_t> equal_parts(std::int64_t size, int parts) {
+    const std::int64_t part = round_up(std::max<std::int64_t>(ceil_div(size, parts), 1), kUnit);
+    std::vector<std::int64_t> pieces;
+    for (std::int64_t left = size; left > part; left -= part) {
+        pieces.push_back(part);
+    }
+    pieces.push_back(size - part * static_cast<std::int64_t>(pieces.size()));
+    return pieces;
 }
 
 /// All that are tried.
@@ -147,14 +172,15 @@ void settle_arrivals(std::vector<TransferStep>& steps) {
 }
 
 TransferSchedule transfers_by_pieces(const ProblemSize& size, const std::vector<std::int64_t>& depths,
-                                     const std::vector<std::int64_t>& panels,
-                                     const std::vector<std::int64_t>& columns) {
+                                     const std::vector<std::int64_t>& panels, const std::vector<std::int64_t>& columns,
+                                     int last_parts) {
     struct Range {
         std::int64_t first, count;
     };
     TransferSchedule schedule;
     std::int64_t first = 0;
     int turn = 0;
+    const std::size_t count = panels.size();
     const auto add = [&](const Range& rows, const Range& cols, std::int64_t depth) {
         const bool last = first + depth == size.k;
         schedule.steps.push_back({{{{{rows.first, rows.count, first, depth}, 1}},
@@ -162,38 +188,69 @@ TransferSchedule transfers_by_pieces(const ProblemSize& size, const std::vector<
                                    {{{rows.first, rows.count, cols.first, cols.count}, 1, turn, last}}},
                                   {rows.count, depth, cols.count}});
     };
-    for (std::size_t i = 0; i + 1 < depths.size(); ++i) {
-        add({0, size.m}, {0, size.n}, depths[i]);
-        first += depths[i];
+    for (const std::int64_t depth : depths) {
+        const bool is_last = first + depth == size.k;
+        Range done{0, 0}, across{0, columns.size() > 1 ? 0 : size.n};  // the corner's rows and columns
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::size_t panel = is_last ? i : count - 1 - i;
+            const Range rows{done.count, panels[panel]};
+            if (across.count > 0) {
+                add(rows, across, depth);
+            }
+            done.count += panels[panel];
+            if (columns.size() > 1) {
+                add(done, {across.count, columns[panel]}, depth);
+                across.count += columns[panel];
+            }
+        }
+        first += depth;
         ++turn;
     }
-    Range done{0, 0}, across{0, columns.size() > 1 ? 0 : size.n};  // the corner's rows and columns
-    for (std::size_t i = 0; i < panels.size(); ++i) {
-        const Range rows{done.count, panels[i]};
-        if (across.count > 0) {
-            add(rows, across, depths.back());
-        }
-        done.count += panels[i];
-        if (columns.size() > 1) {
-            add(done, {across.count, columns[i]}, depths.back());
-            across.count += columns[i];
-        }
-    }
     settle_arrivals(schedule.steps);
+    cut_last(schedule.steps, equal_parts(schedule.steps.back().size.m, last_parts));
     return schedule;
+}
+
+void cut_last(std::vector<TransferStep>& steps, const std::vector<std::int64_t>& heights) {
+    const TransferStep whole = steps.back();
+    const auto has_all_rows = [&](const auto& part) { return part.block.rows == whole.size.m; };
+    if (heights.size() == 1 || !whole.spreads.empty() || !std::ranges::all_of(whole.left, has_all_rows) ||
+        !std::ranges::all_of(whole.result, has_all_rows)) {
+        return;
+    }
+    steps.pop_back();
+    std::int64_t first = 0;
+    for (const std::int64_t height : heights) {
+        TransferStep piece = whole;
+        piece.size.m = height;
+        const auto narrow = [&](auto& part) {
+            part.block.row += first;
+            part.block.rows = height;
+        };
+        std::for_each(piece.left.begin(), piece.left.end(), narrow);
+        std::for_each(piece.result.begin(), piece.result.end(), narrow);
+        if (first > 0) {
+            piece.brings_a.clear();
+            piece.brings_b.clear();
+            piece.keeps_right_sum = !piece.right_lies_there();
+        }
+        steps.push_back(piece);
+        first += height;
+    }
 }
 
 TransferSchedule transfers_of(const ProblemSize& size, Type type, const std::optional<TransferCut>& cut) {
     return !cut ? undivided_transfers(size)
            : !cut->algorithm.empty()
                ? transfers_by_level(size, cut->algorithm, type, {cut->opening, cut->closing, cut->last_parts})
-               : transfers_by_pieces(size, cut->depths, cut->panels, columns_like(cut->panels, size));
+               : transfers_by_pieces(size, cut->depths, cut->panels, columns_like(cut->panels, size), cut->last_parts);
 }
 
 void check_transfer_cut(const ProblemSize& size, Type type, const TransferCut& cut) {
     const auto require = [](bool right, const char* what) {
         fail_if(!right, ErrorCode::input, "the plan's transfers do not fit together: {}", what);
     };
+    require(cut.last_parts >= 1 && cut.last_parts <= kMostLastParts, "the last product is made in 1 to 64 parts");
     if (cut.algorithm.empty()) {
         for (const auto& [parts, side] : {std::pair{&cut.depths, size.k}, {&cut.panels, size.m}}) {
             std::int64_t sum = 0;
@@ -214,7 +271,6 @@ void check_transfer_cut(const ProblemSize& size, Type type, const TransferCut& c
     require(cut.opening >= 1 && cut.opening <= kMostTransferLevels && cut.closing >= 0 &&
                 cut.closing <= kMostTransferLevels,
             "an opening is made by 1 to 4 levels, and a closing by up to 4");
-    require(cut.last_parts >= 1 && cut.last_parts <= kMostLastParts, "the last product is made in 1 to 64 parts");
 }
 
 std::int64_t sum_row_stride(std::int64_t cols, std::int64_t element_bytes) {
@@ -277,7 +333,7 @@ double predicted_transfers_s(const TransferProblem& problem, const TransferSched
         }
         uploaded += bytes / problem.upload_bytes_per_s;
         computed = std::max(computed, uploaded) + sum_bytes(problem, step) / problem.sum_bytes_per_s +
-                   product_s(step.size, accumulates);
+                   seconds_beside_kept(problem, schedule, step, product_s(step.size, accumulates));
         downloaded =
             std::max(downloaded, computed) + bytes_of(complete, problem.result_bytes) / problem.download_bytes_per_s;
     }
@@ -294,26 +350,36 @@ PlannedTransfers plan_transfers(const TransferProblem& problem, const ProductSec
         }
         return place->second;
     };
-    std::vector<TransferCut> cuts;
-    // Sums over parts of k would have to wait for all of a C that is brought.
-    const std::vector<std::vector<std::int64_t>> of_k{{4}, {4, 8}, {4, 4, 6}, {2, 4, 8}},
-        of_m{{16}, {16, 8}, {12, 8, 8}, {12, 8, 6, 4}, {24, 6}};
-    for (const auto& parts_of_k : problem.may_cut_k && !problem.adds ? of_k : decltype(of_k){{}}) {
-        for (const auto& parts_of_m : of_m) {
-            cuts.push_back({"", 1, 1, 1, cut_by(size.k, parts_of_k), cut_by(size.m, parts_of_m)});
-        }
-    }
-    if (problem.most_levels > 0 && std::min({size.m, size.k, size.n}) >= kLeastSideOfLevel) {
-        for (const LevelEnds& ends : ends_of_levels(size, problem.most_levels)) {
-            cuts.push_back({kHalving, ends.opening, ends.closing, ends.last_parts, {}, {}});
-        }
-    }
     PlannedTransfers best;
-    for (const TransferCut& cut : cuts) {
+    const auto consider = [&](const TransferCut& cut) {
         TransferSchedule schedule = transfers_of(size, problem.type, cut);
+        schedule.kept_moduli = cut.algorithm.empty() && schedule.steps.size() > 1 ? problem.kept_moduli : 0;
         const double predicted_s = predicted_transfers_s(problem, schedule, remembered);
         if (best.schedule.steps.empty() || predicted_s < best.predicted_s) {
             best = {cut, std::move(schedule), predicted_s};
+        }
+    };
+    // In 32nds, without the last part. One side after another: each is best about where the others are good.
+    const std::vector<std::vector<std::int64_t>> of_k{{}, {4}, {8}, {12}, {16}, {4, 10}, {6, 10}, {8, 8}},
+        of_m{{16},          {24, 6},      {16, 8},         {14, 10, 6}, {12, 8, 8},   {10, 8, 8, 4},
+             {10, 6, 6, 6}, {8, 6, 6, 6}, {6, 6, 6, 6, 4}, {4, 12, 12}, {4, 10, 8, 6}};
+    const std::vector<std::int64_t> first_of_m = cut_by(size.m, {12, 8, 8});
+    // Sums over parts of k would have to wait for all of a C that is brought.
+    for (const auto& parts_of_k : problem.may_cut_k && !problem.adds ? of_k : decltype(of_k){{}}) {
+        consider({"", 1, 1, 1, cut_by(size.k, parts_of_k), first_of_m});
+    }
+    for (const auto& parts_of_m : of_m) {
+        consider({"", 1, 1, 1, best.cut->depths, cut_by(size.m, parts_of_m)});
+    }
+    for (const auto& parts_of_k : best.cut->depths.size() > 1 ? of_k : decltype(of_k){}) {
+        consider({"", 1, 1, 1, cut_by(size.k, parts_of_k), best.cut->panels});
+    }
+    for (const int last_parts : kLastParts) {
+        consider({"", 1, 1, last_parts, best.cut->depths, best.cut->panels});
+    }
+    if (problem.most_levels > 0 && std::min({size.m, size.k, size.n}) >= kLeastSideOfLevel) {
+        for (const LevelEnds& ends : ends_of_levels(size, problem.most_levels)) {
+            consider({kHalving, ends.opening, ends.closing, ends.last_parts, {}, {}});
         }
     }
     if (best.schedule.steps.size() == 1) {

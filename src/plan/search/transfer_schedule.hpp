@@ -4,9 +4,15 @@
 //   by level   a level of a fast algorithm over blocks, and more of them at both ends (transfer_levels.cpp). The first
 //              product needs few blocks, the others arrive beside it; a block of C goes home when its last product is
 //              added. Products keep the shape of the whole, so all levels that would pay for it still do.
-//   by pieces  k is cut into parts: with all but the last the whole of C is added to as they arrive, with the last one
-//              a corner of C that grows by rows and columns is finished, and goes home piece by piece. For products
-//              that take no sums of blocks.
+//   by pieces  k is cut into parts. With each a corner of C grows: rows of A and columns of B arrive in turn, and each
+//              makes a strip of C possible. With the last part strips are complete, and go home at once; panels are
+//              large first and small at the end. In the parts before they come in reverse, so that little has to arrive
+//              for the first product. For products that take no sums of blocks.
+//
+//              A corner of x rows and x columns has x^2 of the work. With all of k at once the device would wait most
+//              of the time and be busy at the end; with every part of k for all of C nothing could go home before the
+//              end, and C would be read and written as often. What the work of the corner before leaves to do at its
+//              end is done while the next corner begins.
 //
 // The one with the shortest predicted time is taken. Pure functions.
 #pragma once
@@ -55,6 +61,7 @@ struct TransferSchedule {
     std::vector<TransferStep> steps;
     std::string algorithm;  // by level; empty: by pieces, or not cut at all
     int levels = 0;         // the most that a step is part of
+    int kept_moduli = 0;    // by pieces: residues of A and B are made once for each part of k, so many of each number
 };
 
 struct TransferProblem {
@@ -64,6 +71,7 @@ struct TransferProblem {
     bool adds = false;                                 // C is brought too
     int most_levels = kMostTransferLevels;
     bool may_cut_k = true;
+    int kept_moduli = 0;  // of products by residues: bytes of each number that schedules by pieces keep
     double upload_bytes_per_s = 50e9, download_bytes_per_s = 50e9;
     double sum_bytes_per_s = 3e12;  // on the device, read and written
 };
@@ -86,10 +94,14 @@ struct LevelEnds {
 /// Levels of an algorithm; ends are made so only where that is possible. Carried out only where C is not added to.
 TransferSchedule transfers_by_level(const ProblemSize& size, const std::string& algorithm, Type type,
                                     const LevelEnds& ends = {});
-/// The parts add up to k, m and n. Columns are none, one, or as many as panels.
+/// The parts add up to k, m and n. Columns are none, one, or as many as panels. The last product is made in so many
+/// parts of its rows.
 TransferSchedule transfers_by_pieces(const ProblemSize& size, const std::vector<std::int64_t>& depths,
                                      const std::vector<std::int64_t>& panels,
-                                     const std::vector<std::int64_t>& columns = {});
+                                     const std::vector<std::int64_t>& columns = {}, int last_parts = 1);
+/// The last step becomes several along its rows, of these heights, which go home one after another; not where one of
+/// its blocks has fewer rows.
+void cut_last(std::vector<TransferStep>& steps, const std::vector<std::int64_t>& heights);
 /// As a plan's cut says; none: all at once. Precondition: check_transfer_cut().
 TransferSchedule transfers_of(const ProblemSize& size, Type type, const std::optional<TransferCut>& cut);
 /// Throws Error(input) where that cannot be.

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kWorthCutting = 1e11;  // multiplications; below, it is over before a second copy has begun
 /// What the link or the cores that fill its buffers move; one figure for both, so that bits do not depend on it.
-constexpr double kTransferBytesPerS = 40e9;
+constexpr double kTransferBytesPerS = 46e9;
 
 double multiplications(const ProblemSize& size) {
     return static_cast<double>(size.m) * static_cast<double>(size.k) * static_cast<double>(size.n);

@@ -1,6 +1,7 @@
 #include "product/device/host_operands.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <functional>
@@ -18,10 +19,12 @@
 #include "move/transfer_streams.hpp"
 #include "plan/predict/error_bound.hpp"
 #include "plan/search/planner.hpp"
+#include "plan/search/transfer_plan.hpp"
 #include "product/device/dense_blocks.hpp"
 #include "product/device/device_mirror.hpp"
 #include "product/device/device_product.hpp"
 #include "product/device/host_operand_plan.hpp"
+#include "product/device/kept_operands.hpp"
 #include "product/device/over_devices.hpp"
 #include "run/dense/evenness.hpp"
 
@@ -80,6 +83,7 @@ public:
           sum_a_(sums_.left.k, sums_.left_bytes, a.type, there_.stream),
           sum_b_(sums_.right.n, sums_.right_bytes, b.type, there_.stream),
           product_of_sums_(sums_.result.n, sums_.result_bytes, c.type, there_.stream),
+          kept_(may_keep(c, context) ? kept_residues(size_, schedule) : NothingKept{}, there_.stream, compute_),
           keeps_digits_(keeps_digits) {
         for (std::size_t i = 0; i < steps_.size(); ++i) {
             const auto& [rows, depth, cols] = steps_[i].size;
@@ -111,7 +115,7 @@ public:
         }
         back_.stream.synchronize();
         compute_.synchronize();
-        report_.workspace_used_bytes += sums_.bytes();
+        report_.workspace_used_bytes += sums_.bytes() + kept_.bytes();
         cuda::GuardVerdict verdict;
         with_backend(compute_, [&](cuda::CudaBackend& backend) { verdict = backend.take_verdict(); });
         report_.fell_back = report_.fell_back || verdict.fell_back;
@@ -127,6 +131,11 @@ private:
     static std::int64_t host_bytes(const ConstView& view) {
         return checked_mul(checked_mul(view.rows, view.cols), element_size(view));
     }
+    /// Where C is by columns, residues of B would come first.
+    static bool may_keep(const View& c, const ProductContext& context) {
+        return context.workspace_bytes < 0 && is_row_contiguous(c);
+    }
+    using NothingKept = std::array<KeptResidues, 2>;
     static MatrixWindow whole(std::int64_t rows, std::int64_t cols) { return {0, rows, 0, cols}; }
     bool sums_blocks() const { return !schedule_.algorithm.empty(); }
 
@@ -218,6 +227,7 @@ private:
         const TransferStep& step = steps_[i];
         const auto& [m, k, n] = step.size;
         arrived_[i]->hold_back(compute_);
+        kept_.begin(step);
         const ConstView left = operand(a_, step.left, step.left_lies_there(), sum_a_.view(m, k), false);
         const ConstView right =
             operand(b_, step.right, step.right_lies_there(), sum_b_.view(k, n), step.keeps_right_sum);
@@ -296,6 +306,7 @@ private:
     DeviceMirror a_, b_, c_;
     SumBuffers sums_;
     SumBuffer sum_a_, sum_b_, product_of_sums_;
+    KeptOperands kept_;
     std::vector<double> done_before_{0};  // multiplications before each step, and in all
     std::vector<std::unique_ptr<cuda::Event>> arrived_, made_;
     StageFailure failure_;
@@ -387,7 +398,7 @@ RunReport multiply_host_operands(Factor alpha, const ConstView& a, const ConstVi
     }
     const ProblemSize size{c.rows, a.cols, c.cols};
     const auto report = try_transfers(
-        alpha, a, b, beta, c, transfers_of(size, a.type, plan.transfers), device, context,
+        alpha, a, b, beta, c, schedule_of(plan), device, context,
         [&](double factor, const ConstView& pa, const ConstView& pb, Factor scale, const View& pc,
             const ProductContext& where) {
             const ProductPlan part = plan.transfers ? step_plan(plan, {pc.rows, pa.cols, pc.cols}, scale != 0.0) : plan;

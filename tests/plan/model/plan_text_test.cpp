@@ -69,7 +69,8 @@ TEST(plan_text, plans_of_every_placement_print_and_parse_back) {
     }
     plan.host = HostCut{"cuda:0,1", "winograd", 2, 26, 26, 26, 3, true, 4096};
     for (const TransferCut& transfers :
-         {TransferCut{"winograd", 2, 3, 4, {}, {}}, TransferCut{"", 1, 1, 1, {60, 42}, {50, 50, 1}}}) {
+         {TransferCut{"winograd", 2, 3, 4, {}, {}}, TransferCut{"", 1, 1, 8, {102}, {101}},
+          TransferCut{"", 1, 1, 1, {60, 42}, {50, 50, 1}}}) {
         plan.transfers = transfers;
         plan.panels = PanelCut{4096, 256, 128};
         plan.count = plan.padded = true;

@@ -229,12 +229,35 @@ TEST(TransferSchedule, a_corner_that_grows_by_rows_and_columns_gives_the_product
         expect_product(size, transfers_by_pieces(size, depths, {9, 1}, {1, 6}), 2);
         expect_product(size, transfers_by_pieces(size, depths, {10}, {7}), 2);
     }
+    // The last product may be made in parts of its rows.
+    for (const int last_parts : {2, 3, 64}) {
+        const ProblemSize high{1300, 5, 7};
+        const TransferSchedule in_parts = transfers_by_pieces(high, {2, 3}, {700, 600}, {4, 3}, last_parts);
+        EXPECT_EQ(in_parts.steps.size(), 6U + (last_parts == 2 ? 1 : last_parts == 3 ? 2 : 5));
+        expect_product(high, in_parts, 0);
+    }
     // Each piece of A or B is followed by what it makes possible, which goes home at once.
     const TransferSchedule schedule = transfers_by_pieces(size, {12}, {4, 4, 2}, {3, 1, 3});
     ASSERT_EQ(schedule.steps.size(), 5U);
     for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
         EXPECT_EQ(schedule.steps[i].brings_a.size() + schedule.steps[i].brings_b.size(), i == 0 ? 2U : 1U);
         EXPECT_TRUE(schedule.steps[i].result[0].last);
+    }
+}
+
+TEST(TransferSchedule, corners_before_the_last_part_of_k_begin_with_the_smallest_panels_and_send_nothing_home) {
+    const ProblemSize size{10, 12, 10};
+    const TransferSchedule schedule = transfers_by_pieces(size, {5, 7}, {6, 3, 1}, {6, 3, 1});
+    ASSERT_EQ(schedule.steps.size(), 10U);
+    const std::vector<std::int64_t> rows{1, 3, 4, 6, 10, 6, 3, 9, 1, 10}, cols{1, 1, 3, 4, 6, 6, 6, 3, 9, 1};
+    for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
+        const TransferStep& step = schedule.steps[i];
+        EXPECT_EQ(step.size.m, rows[i]) << i;
+        EXPECT_EQ(step.size.k, i < 5 ? 5 : 7) << i;
+        EXPECT_EQ(step.size.n, cols[i]) << i;
+        EXPECT_EQ(step.result[0].first(), i < 5) << i;
+        EXPECT_EQ(step.result[0].last, i >= 5) << i;
+        EXPECT_EQ(step.brings_a.size() + step.brings_b.size(), i % 5 == 0 ? 2U : 1U) << i;
     }
 }
 
@@ -286,8 +309,8 @@ TEST(TransferSchedule, predicted_times_count_waits_at_both_ends_alone_where_prod
     };
     EXPECT_NEAR(predicted_transfers_s(problem, undivided_transfers(problem.size), per_row), 1 + 10 + 0.25, 1e-9);
     EXPECT_NEAR(predicted_transfers_s(problem, transfers_by_pieces(problem.size, {100, 900}, {800, 200}), per_row),
-                0.1 + 10 + 0.05, 1e-9);
-    problem.adds = true;  // C is brought too
+                0.06 + 10 + 0.05, 1e-9);  // a tenth of k: all columns of B, and a fifth of the rows of A
+    problem.adds = true;                  // C is brought too
     EXPECT_NEAR(predicted_transfers_s(problem, undivided_transfers(problem.size), per_row), 1.5 + 10 + 0.25, 1e-9);
 }
 
@@ -324,7 +347,7 @@ TEST(TransferSchedule, cuts_that_cannot_be_are_refused) {
         EXPECT_GT(transfers_of(size, Type::f32, cut).steps.size(), 1U);
     }
     EXPECT_EQ(transfers_of(size, Type::f32, std::nullopt).steps.size(), 1U);
-    std::vector<TransferCut> wrong(8, pieces);
+    std::vector<TransferCut> wrong(9, pieces);
     wrong[0].depths = {30, 51};
     wrong[1].panels = {};
     wrong[2].panels = {100, 0};
@@ -334,6 +357,7 @@ TEST(TransferSchedule, cuts_that_cannot_be_are_refused) {
     wrong[5].opening = 0;
     wrong[6].closing = 30;
     wrong[7].last_parts = 1 << 30;
+    wrong[8].last_parts = 0;
     for (const TransferCut& cut : wrong) {
         try {
             check_transfer_cut(size, Type::f32, cut);
@@ -354,12 +378,41 @@ TEST(TransferSchedule, where_link_and_product_take_as_long_most_of_both_is_at_a_
     };
     const double alone_s = product(problem.size, false);  // 24 ms
     const PlannedTransfers planned = plan_transfers(problem, product);
-    EXPECT_LT(planned.predicted_s, 0.0537 + 0.5 * alone_s);
+    EXPECT_LT(planned.predicted_s, 0.0537 + 0.35 * alone_s);
     // Columns are cut as rows are, but not into pieces that are too small to multiply well.
     const TransferCut cut{"", 1, 1, 1, {16384}, {8192, 8192}};
     EXPECT_EQ(transfers_of({16384, 16384, 12288}, Type::f32, cut).steps.size(), 3U);
     EXPECT_EQ(transfers_of({16384, 16384, 12288}, Type::f32, cut).steps[0].size.n, 6144);
     EXPECT_EQ(transfers_of({16384, 16384, 1500}, Type::f32, cut).steps.size(), 2U);
+}
+
+TEST(TransferSchedule, where_every_product_costs_more_than_its_work_corners_beat_whole_parts_of_k) {
+    // f32 by residues on an H200, in ms: the products of bytes, the bytes of A and B, and C again for each part of k.
+    TransferProblem problem = cube(16384);
+    problem.most_levels = 0;
+    problem.upload_bytes_per_s = problem.download_bytes_per_s = 48e9;  // 45 ms there, 22 back
+    const ProductSeconds residues = [](const ProblemSize& size, bool) {
+        const auto m = static_cast<double>(size.m), k = static_cast<double>(size.k), n = static_cast<double>(size.n);
+        return 8e-15 * m * k * n + 5.4e-12 * k * (m + n) + 7.5e-12 * m * n + 40e-6;
+    };
+    const auto predicted = [&](const std::vector<std::int64_t>& depths, const std::vector<std::int64_t>& panels) {
+        return predicted_transfers_s(problem, transfers_by_pieces(problem.size, depths, panels, panels), residues);
+    };
+    const PlannedTransfers planned = plan_transfers(problem, residues);
+    ASSERT_TRUE(planned.cut);
+    EXPECT_GT(planned.cut->depths.size(), 1U);
+    EXPECT_GT(planned.cut->panels.size(), 2U);
+    EXPECT_LT(planned.predicted_s, 0.059);
+    EXPECT_LT(planned.predicted_s, predicted({2048, 4096, 10240}, {16384}) - 0.010);
+    EXPECT_LT(planned.predicted_s, predicted({16384}, {6144, 4096, 4096, 2048}) - 0.003);
+    // Residues that are kept save time.
+    problem.kept_moduli = 9;
+    const PlannedTransfers keeping = plan_transfers(problem, residues);
+    EXPECT_EQ(keeping.schedule.kept_moduli, 9);
+    EXPECT_LT(keeping.predicted_s, planned.predicted_s - 0.001);
+    TransferSchedule once = keeping.schedule;
+    once.kept_moduli = 0;
+    EXPECT_GT(predicted_transfers_s(problem, once, residues), keeping.predicted_s);
 }
 
 TEST(TransferSchedule, at_65536_less_than_three_hundredths_are_lost) {

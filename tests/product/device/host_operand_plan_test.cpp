@@ -52,6 +52,29 @@ TEST(HostOperandPlan, balanced_products_by_residues_keep_their_digits) {
     }
 }
 
+TEST(HostOperandPlan, residues_are_kept_for_steps_where_the_workspace_has_room_for_them) {
+    const ProblemSize size{16384, 16384, 16384};
+    const auto kept_bytes = [&](const TransferSchedule& schedule) {
+        const auto [of_a, of_b] = kept_residues(size, schedule);
+        return of_a.bytes() + of_b.bytes();
+    };
+    for (const Type type : {Type::f32, Type::f64}) {
+        Options options = on_device(Accuracy::balanced);
+        const TransferDecision made = plan_cube(16384, type, options);
+        EXPECT_GE(made.schedule.kept_moduli, type == Type::f32 ? 7 : 14);
+        EXPECT_GT(kept_bytes(made.schedule), 0);
+        EXPECT_GT(made.plan.workspace_bytes, kept_bytes(made.schedule));
+        EXPECT_EQ(schedule_of(made.plan).kept_moduli, made.schedule.kept_moduli);
+        ProductPlan less = made.plan;
+        less.workspace_bytes -= kept_bytes(made.schedule);
+        EXPECT_EQ(schedule_of(less).kept_moduli, 0);
+        options.workspace_limit_bytes = std::int64_t{1} << 30;
+        const TransferDecision small = plan_cube(16384, type, options);
+        EXPECT_LE(small.plan.workspace_bytes, options.workspace_limit_bytes);
+        EXPECT_EQ(kept_bytes(small.schedule), 0);
+    }
+}
+
 TEST(HostOperandPlan, what_may_take_no_level_is_cut_into_pieces) {
     Options few_levels = on_device(Accuracy::fast), little_room = few_levels;
     few_levels.levels = 1;

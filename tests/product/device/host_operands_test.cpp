@@ -7,8 +7,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <random>
 #include <vector>
 
+#include "base/moduli.hpp"
+#include "base/types.hpp"
 #include "io/generate.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "move/locked_pages.hpp"
@@ -35,14 +38,16 @@ Options on_device() {
 
 std::vector<TransferSchedule> schedules(const ProblemSize& size, Type type) {
     const std::int64_t part = size.k / 3, rows = size.m / 2, cols = size.n / 3;
-    return {undivided_transfers(size),
-            transfers_by_level(size, "winograd", type),
-            transfers_by_level(size, "strassen", type),
-            transfers_by_level(size, "winograd", type, {1, 0, 4}),
-            transfers_by_level(size, "winograd", type, {3, 2, 1}),
-            transfers_by_level(size, "winograd", type, {1, 3, 1}),
-            transfers_by_pieces(size, {part, size.k - part}, {rows, size.m - rows}),
-            transfers_by_pieces(size, {part, size.k - part}, {rows, size.m - rows}, {cols, size.n - cols})};
+    return {
+        undivided_transfers(size),
+        transfers_by_level(size, "winograd", type),
+        transfers_by_level(size, "strassen", type),
+        transfers_by_level(size, "winograd", type, {1, 0, 4}),
+        transfers_by_level(size, "winograd", type, {3, 2, 1}),
+        transfers_by_level(size, "winograd", type, {1, 3, 1}),
+        transfers_by_pieces(size, {part, size.k - part}, {rows, size.m - rows}),
+        transfers_by_pieces(size, {part, size.k - part}, {rows, size.m - rows}, {cols, size.n - cols}),
+        transfers_by_pieces(size, {part, part, size.k - 2 * part}, {rows, size.m - rows}, {cols, size.n - cols}, 3)};
 }
 
 TEST_F(HostOperands, every_schedule_equals_the_definition) {
@@ -91,10 +96,129 @@ TEST_F(HostOperands, panels_of_rows_are_added_to_what_c_held) {
     set_expected(x, wide(a.view()), wide(b.view()), expected);
     for (const auto& schedule :
          {transfers_by_pieces({70, 50, 60}, {50}, {30, 40}),
+          transfers_by_pieces({70, 50, 60}, {20, 30}, {50, 20}, {35, 25}, 2),
           transfers_by_pieces({70, 50, 60}, {50}, {30, 20, 20}, {20, 25, 15}), undivided_transfers({70, 50, 60})}) {
         GuardedMatrix result = c;
         multiply_host_operands(1, a.view(), b.view(), 3, result.view(), schedule, on_device(), 0, {});
         EXPECT_TRUE(result.equals(expected));
+    }
+}
+
+/// A balanced product by residues in corners over two parts of k, at sizes that nothing divides.
+Options by_residues() {
+    Options options;
+    options.device = "cuda";
+    options.leaf = "heptad-int8";
+    return options;
+}
+const ProblemSize kOdd{1037, 1501, 911};
+TransferSchedule corners(int kept_moduli = 0) {
+    TransferSchedule schedule = transfers_by_pieces(kOdd, {700, 801}, {512, 300, 225}, {400, 300, 211}, 2);
+    schedule.kept_moduli = kept_moduli;
+    return schedule;
+}
+
+TEST_F(HostOperands, corners_over_parts_of_k_keep_the_error_where_most_of_it_cancels) {
+    const auto& [m, k, n] = kOdd;
+    for (const Type type : {Type::f32, Type::f64}) {
+        for (const bool cancels : {false, true}) {
+            Random random(5);
+            std::uniform_real_distribution<double> uniform(-0.5, 0.5);
+            GuardedMatrix a(type, m, k, Layout::rows), b(type, k, n, Layout::columns_padded),
+                c(type, m, n, Layout::rows_padded);
+            for (std::int64_t p = 0; p < k; ++p) {
+                const std::int64_t other = cancels && p >= k / 2 ? p - k / 2 : p;
+                for (std::int64_t i = 0; i < m; ++i) {
+                    a.set(i, p, other == p ? uniform(random) : a.get(i, other));
+                }
+                for (std::int64_t j = 0; j < n; ++j) {  // what the second half adds takes the first one away
+                    b.set(p, j, other == p ? uniform(random) : -b.get(other, j));
+                }
+            }
+            const RunReport report =
+                multiply_host_operands(-3, a.view(), b.view(), 0, c.view(), corners(), by_residues(), 0, {});
+            EXPECT_FALSE(report.fell_back);
+            double worst = 0;
+            for (std::int64_t i = 0; i < m; i += 61) {
+                for (std::int64_t j = 0; j < n; j += 53) {
+                    long double exact = 0, rows = 0, cols = 0;
+                    for (std::int64_t p = 0; p < k; ++p) {
+                        const long double x = a.get(i, p), y = b.get(p, j);
+                        exact += x * y;
+                        rows += x * x;
+                        cols += y * y;
+                    }
+                    const long double error = std::abs(c.get(i, j) + 3 * exact) / (3 * std::sqrt(rows * cols));
+                    worst = std::max(worst, static_cast<double>(error));
+                }
+            }
+            EXPECT_LE(worst, 8 * unit_roundoff(type)) << type_name(type) << " " << cancels;
+        }
+    }
+}
+
+/// Steps judge for themselves how even their rows and columns are: what was made for others may not do.
+TEST_F(HostOperands, residues_that_are_kept_from_step_to_step_give_the_same_bits) {
+    const auto& [m, k, n] = kOdd;
+    enum class Data : std::uint8_t { even, uneven_at_the_end, uneven_along_k, zeros, strange };
+    for (const Type type : {Type::f32, Type::f64}) {
+        for (const Data data :
+             {Data::even, Data::uneven_at_the_end, Data::uneven_along_k, Data::zeros, Data::strange}) {
+            Random random(6);
+            std::uniform_real_distribution<double> uniform(-1, 1);
+            GuardedMatrix a(type, m, k, Layout::rows), b(type, k, n, Layout::rows), c(type, m, n, Layout::rows);
+            const auto entry = [&](bool is_line_at_end, std::int64_t line, std::int64_t p) {
+                const double x = data == Data::zeros && line % 3 == 0 ? 0 : uniform(random);
+                return data == Data::uneven_at_the_end && is_line_at_end ? std::ldexp(x, -static_cast<int>(p % 40))
+                       : data == Data::uneven_along_k                    ? std::ldexp(x, static_cast<int>(p % 30))
+                                                                         : x;
+            };
+            for (std::int64_t i = 0; i < m; ++i) {
+                for (std::int64_t p = 0; p < k; ++p) {
+                    a.set(i, p, entry(i > 900, i, p));
+                }
+            }
+            for (std::int64_t p = 0; p < k; ++p) {
+                for (std::int64_t j = 0; j < n; ++j) {
+                    b.set(p, j, entry(j > 800, j, k - p));
+                }
+            }
+            if (data == Data::strange) {  // steps with it are classical, and later ones look at what they have left
+                a.set(300, 100, std::numeric_limits<double>::infinity());
+            }
+            GuardedMatrix anew = c, kept = c;
+            multiply_host_operands(1, a.view(), b.view(), 0, anew.view(), corners(), by_residues(), 0, {});
+            const RunReport report = multiply_host_operands(1, a.view(), b.view(), 0, kept.view(), corners(kMostModuli),
+                                                            by_residues(), 0, {});
+            EXPECT_GE(report.workspace_used_bytes, kMostModuli * 801 * (m + n));
+            std::int64_t different = 0;
+            for (std::int64_t i = 0; i < m; ++i) {
+                for (std::int64_t j = 0; j < n; ++j) {
+                    const double x = anew.get(i, j), y = kept.get(i, j);
+                    different += x == y || (std::isnan(x) && std::isnan(y)) ? 0 : 1;
+                }
+            }
+            EXPECT_EQ(different, 0) << type_name(type) << " " << static_cast<int>(data);
+        }
+    }
+}
+
+TEST_F(HostOperands, a_nan_stays_in_its_row_and_column_where_corners_are_made_by_residues) {
+    const auto& [m, k, n] = kOdd;
+    GuardedMatrix a(Type::f32, m, k, Layout::rows), b(Type::f32, k, n, Layout::rows), c(Type::f32, m, n, Layout::rows);
+    a.fill(1);
+    b.fill(2);
+    a.set(900, 3, std::numeric_limits<double>::quiet_NaN());    // in the first part of k
+    b.set(1500, 10, std::numeric_limits<double>::quiet_NaN());  // in the last
+    const RunReport report =
+        multiply_host_operands(1, a.view(), b.view(), 0, c.view(), corners(kMostModuli), by_residues(), 0, {});
+    EXPECT_TRUE(report.fell_back);
+    for (std::int64_t i = 0; i < m; ++i) {
+        for (std::int64_t j = 0; j < n; ++j) {
+            const bool strange = i == 900 || j == 10;
+            ASSERT_EQ(std::isnan(c.get(i, j)), strange) << i << ", " << j;
+            ASSERT_TRUE(strange || c.get(i, j) == 2 * static_cast<double>(k)) << i << ", " << j;
+        }
     }
 }
 

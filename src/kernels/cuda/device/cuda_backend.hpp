@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/kept_residues.hpp"
 #include "kernels/backend.hpp"
 #include "kernels/cuda/combine/pass_shape.hpp"
 #include "kernels/cuda/vendor/vendor_kernels.hpp"
@@ -58,6 +59,13 @@ public:
     void set_vendor_kernels(std::shared_ptr<const VendorKernels> kernels);
     /// What could be measured for such a batch.
     std::vector<std::string> vendor_kernels_for(std::span<const Product> batch);
+
+    /// Where products from now on leave the residues of their rows of A and columns of B, and find them; nothing is
+    /// there yet. They are products of parts of two matrices with all their depth, and C is by rows. Levels make their
+    /// own.
+    void keep_residues(const KeptResidues& of_a, const KeptResidues& of_b);
+    /// The row and the column that the operands of the next product begin with.
+    void place_operands(std::int64_t row, std::int64_t col);
 
     /// One product at a time is enqueued on a stream.
     std::mutex& mutex() { return mutex_; }

@@ -12,7 +12,8 @@
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/device/status.hpp"
 #include "kernels/cuda/residue/exact_launches.hpp"
-#include "kernels/cuda/residue/residue_launches.hpp"
+#include "kernels/cuda/residue/kept_operand.hpp"
+#include "kernels/cuda/residue/residue_views.hpp"
 #include "kernels/cuda/vendor/batched_product.hpp"
 #include "kernels/cuda/vendor/cublas_library.hpp"
 
@@ -93,11 +94,25 @@ struct CudaBackend::State {
     struct Residues {
         ResidueChoice choice;
         ResidueLines lines[2];  // all rows of A, all columns of B
+        /// Planes that were made among those that are kept, in place of the workspace's.
+        struct Kept {
+            const void* in_place_of = nullptr;
+            BytePlanes planes;
+        } kept[2];
+        BytePlanes found(const ResiduePlanes& planes) const {
+            for (const Kept& one : kept) {
+                if (planes.data != nullptr && planes.data == one.in_place_of) {
+                    return one.planes;
+                }
+            }
+            return byte_planes(planes);
+        }
         /// Where nothing is rounded on the way.
         bool is_exact = false, has_norms = false;
         ExactElement element = ExactElement::f32;
         int pieces = 0;
     } residues;
+    KeptOperand kept[2];  // for products to come, too
 
     bool is_captured() const { return cuda::is_captured(stream); }
     std::int64_t guard_size_bytes() const { return guard_bytes(guarded_size.m, guarded_size.k, guarded_size.n); }

@@ -154,6 +154,8 @@ std::vector<std::string> CudaBackend::leaves(Type) const {
     return {};
 }
 void CudaBackend::begin_product(void*, std::int64_t) {}
+void CudaBackend::keep_residues(const KeptResidues&, const KeptResidues&) {}
+void CudaBackend::place_operands(std::int64_t, std::int64_t) {}
 void CudaBackend::set_vendor_workspace(void*, std::int64_t) {}
 void CudaBackend::set_pass_shapes(const PassShapes&) {}
 void CudaBackend::set_vendor_kernels(std::shared_ptr<const VendorKernels>) {}

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/cuda/residue/residue_integers.cuh"
+#include "kernels/cuda/residue/residue_kept.hpp"
 
 namespace heptad::cuda {
 namespace {
@@ -16,7 +17,37 @@ struct ConvertArguments {
     ResidueConvert launch;
     bool along_k[2], by_vectors[2];
     ModulusConstants constants;
+    MadeLines made[2];
 };
+
+/// What the residues of a line depend on beside its numbers. Not where powers along k count: those are of one product.
+__device__ __forceinline__ std::int32_t made_with(int exponent, int taken) {
+    constexpr int kMostTaken = 64;
+    static_assert(kMostModuli < kMostTaken);
+    return exponent * kMostTaken + taken;
+}
+constexpr std::int32_t kMadeForOneProduct = -0x7fffffff;
+
+/// Notes what the lines of a thread block are made with. Are all of them there already, or is nothing to be made? For
+/// all threads of the block.
+__device__ __forceinline__ bool are_made(const ConvertArguments& args, std::int64_t first_line) {
+    const MadeLines& made = args.made[blockIdx.z];
+    const ResidueLines& from = args.launch.from[blockIdx.z];
+    const int taken = moduli_taken(args.launch.choice);
+    bool is_made = true;
+    const std::int64_t line = first_line + threadIdx.x;
+    if (taken != 0 && threadIdx.x < kTileLines && line < from.lines) {
+        const bool has_powers = from.inner != nullptr && *from.scaled != 0;
+        const int exponent = integer_exponent(args.launch.choice, taken, __ldg(from.log2_norm + line));
+        const std::int32_t now = has_powers ? kMadeForOneProduct : made_with(exponent, taken);
+        is_made = !has_powers && made.before[line] == now;
+        if (blockIdx.x == 0) {
+            from.exponents[line] = exponent;
+            made.after[line] = now;
+        }
+    }
+    return __syncthreads_and(static_cast<int>(is_made)) != 0;
+}
 
 /// Of a few lines' neighbours, all residues.
 template <class Integer, class T, class Powers>
@@ -64,6 +95,9 @@ __global__ void __launch_bounds__(kThreads) convert(const __grid_constant__ Conv
     const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
     const std::int64_t first_line = static_cast<std::int64_t>(blockIdx.y) * kTileLines;
     const std::int64_t first_depth = static_cast<std::int64_t>(blockIdx.x) * kTileDepth;
+    if (args.made[blockIdx.z].before != nullptr && are_made(args, first_line)) {
+        return;
+    }
     if (!along_k) {
         const std::int64_t line = first_line + lane;
         T kept[kTileDepth / kWarps];
@@ -142,15 +176,16 @@ __global__ void __launch_bounds__(kThreads) convert(const __grid_constant__ Conv
 }  // namespace
 
 DeviceStatus launch_residue_convert(const ResidueConvert& launch, StreamHandle handle) {
+    return launch.from[0].is_complex ? launch_residue_convert_complex(launch, handle)
+           : launch.to[0].levels > 0 ? launch_residue_convert_levels(launch, handle)
+                                     : launch_residue_convert_kept(launch, {}, handle);
+}
+
+DeviceStatus launch_residue_convert_kept(const ResidueConvert& launch, const MadeLines (&made)[2],
+                                         StreamHandle handle) {
     static_assert(kEach == 4);
-    if (launch.from[0].is_complex) {
-        return launch_residue_convert_complex(launch, handle);
-    }
-    if (launch.to[0].levels > 0) {
-        return launch_residue_convert_levels(launch, handle);
-    }
     auto* const stream = static_cast<cudaStream_t>(handle);
-    ConvertArguments args{launch, {}, {}, {}};
+    ConvertArguments args{launch, {}, {}, {}, {made[0], made[1]}};
     const std::int64_t element = launch.scalar == Scalar::f64 ? 8 : 4;
     std::int64_t most_bytes = 0, most_lines = 0;
     for (int i = 0; i < launch.count; ++i) {
@@ -170,7 +205,15 @@ DeviceStatus launch_residue_convert(const ResidueConvert& launch, StreamHandle h
     } else {
         convert<float><<<grid, kThreads, 0, stream>>>(args);
     }
-    return cudaGetLastError();
+    cudaError_t status = cudaGetLastError();
+    for (int i = 0; i < launch.count && status == cudaSuccess; ++i) {
+        if (made[i].before != nullptr) {
+            status = cudaMemcpyAsync(made[i].before, made[i].after,
+                                     static_cast<std::size_t>(launch.from[i].lines) * sizeof(std::int32_t),
+                                     cudaMemcpyDeviceToDevice, stream);
+        }
+    }
+    return status;
 }
 
 }  // namespace heptad::cuda

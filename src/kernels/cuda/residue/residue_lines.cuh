@@ -7,6 +7,7 @@
 
 #include "kernels/cuda/residue/residue_choice.cuh"
 #include "kernels/cuda/residue/residue_complex.cuh"
+#include "kernels/cuda/residue/residue_kept.hpp"
 
 namespace heptad::cuda {
 namespace {
@@ -20,6 +21,7 @@ struct LineArguments {
     bool lines_side_by_side[2], by_vectors[2];
     int warps_to_line[2];  // where they do not
     Part* parts[2];
+    std::int64_t part_stride[2];
     GuardWords* words;
     std::int64_t lines;  // of the operand with most
     int blocks[2];       // that thread blocks take one after another
@@ -28,7 +30,8 @@ struct LineArguments {
 
 /// `scratch`: kNormParts parts of each line.
 template <class Part>
-LineArguments<Part> line_arguments(Scalar scalar, const ResidueLines (&operands)[2], void* scratch, GuardWords* words) {
+LineArguments<Part> line_arguments(Scalar scalar, const ResidueLines (&operands)[2], void* scratch, GuardWords* words,
+                                   const MeasuredLines (&measured)[2] = {}) {
     static_assert(sizeof(Part) == kNormPartBytes);
     LineArguments<Part> args{};
     const std::int64_t element = (scalar == Scalar::f64 ? 8 : 4) * (operands[0].is_complex ? 2 : 1);
@@ -43,8 +46,10 @@ LineArguments<Part> line_arguments(Scalar scalar, const ResidueLines (&operands)
             across ? lines.depth_stride * element % 16 == 0 && reinterpret_cast<std::uintptr_t>(lines.data) % 16 == 0
                    : lines.depth_stride == 1;
         args.warps_to_line[operand] = lines.lines < kManyLines ? kWarps : 1;
-        args.parts[operand] = next;
-        next += lines.lines * kNormParts;
+        const bool is_kept = measured[operand].parts != nullptr;
+        args.parts[operand] = is_kept ? static_cast<Part*>(measured[operand].parts) : next;
+        args.part_stride[operand] = is_kept ? measured[operand].stride : lines.lines;
+        next += is_kept ? 0 : lines.lines * kNormParts;
         args.lines = std::max(args.lines, lines.lines);
         const std::int64_t together = across ? 32 * 16 / element : kWarps / args.warps_to_line[operand];
         args.blocks[operand] = static_cast<int>((lines.lines + together - 1) / together * (across ? kNormParts : 1));
@@ -154,7 +159,7 @@ __device__ __forceinline__ void add_across(const LineArguments<Part>& args, int 
         for (int w = 1; w < kWarps; ++w) {
             parts[0][own].add(parts[w][own]);
         }
-        args.parts[operand][part_of_k * from.lines + first_line + own] = parts[0][own];
+        args.parts[operand][part_of_k * args.part_stride[operand] + first_line + own] = parts[0][own];
     }
 }
 
@@ -259,7 +264,7 @@ __device__ __forceinline__ Part whole_line(const LineArguments<Part>& args, int 
 #pragma unroll
     for (int part = 0; part < kNormParts; ++part) {  // all on their way together
         if (part < parts) {
-            sum.add(args.parts[operand][part * args.operand[operand].lines + line]);
+            sum.add(args.parts[operand][part * args.part_stride[operand] + line]);
         }
     }
     return sum;

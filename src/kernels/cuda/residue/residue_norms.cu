@@ -1,4 +1,6 @@
 // 2-norms of the rows of A and the columns of B, each read once; of complex numbers over both their parts.
+#include <cstddef>
+
 #include "kernels/cuda/residue/residue_lines.cuh"
 
 namespace heptad::cuda {
@@ -104,20 +106,46 @@ __global__ void __launch_bounds__(kThreads) line_norms(const __grid_constant__ N
     }
 }
 
+/// Without the first lines of each operand, whose parts are there.
+NormArguments arguments_of_rest(Scalar scalar, const ResidueLines (&operands)[2], const MeasuredLines (&measured)[2],
+                                void* scratch, GuardWords* words) {
+    ResidueLines rest[2] = {operands[0], operands[1]};
+    MeasuredLines parts_of_rest[2] = {measured[0], measured[1]};
+    const std::int64_t element = scalar == Scalar::f64 ? 8 : 4;
+    for (int operand = 0; operand < 2; ++operand) {
+        if (const MeasuredLines& known = measured[operand]; known.parts != nullptr) {
+            rest[operand].data =
+                static_cast<const std::byte*>(rest[operand].data) + known.known * rest[operand].line_stride * element;
+            rest[operand].lines -= known.known;
+            parts_of_rest[operand].parts = static_cast<Part*>(known.parts) + known.known;
+        }
+    }
+    return line_arguments<Part>(scalar, rest, scratch, words, parts_of_rest);
+}
+
 }  // namespace
 
 DeviceStatus launch_residue_norms(Scalar scalar, const ResidueLines (&operands)[2], void* scratch, GuardWords* words,
-                                  StreamHandle handle) {
+                                  StreamHandle stream) {
+    return launch_residue_norms_kept(scalar, operands, {}, scratch, words, stream);
+}
+
+DeviceStatus launch_residue_norms_kept(Scalar scalar, const ResidueLines (&operands)[2],
+                                       const MeasuredLines (&measured)[2], void* scratch, GuardWords* words,
+                                       StreamHandle handle) {
     auto* const stream = static_cast<cudaStream_t>(handle);
-    const NormArguments args = line_arguments<Part>(scalar, operands, scratch, words);
+    const NormArguments args = line_arguments<Part>(scalar, operands, scratch, words, measured),
+                        rest = arguments_of_rest(scalar, operands, measured, scratch, words);
     const bool has_powers = operands[0].inner != nullptr;
     unsigned blocks = 0;
-    if (const cudaError_t status = count_thread_blocks(args, blocks); status != cudaSuccess) {
+    if (const cudaError_t status = count_thread_blocks(rest, blocks); status != cudaSuccess) {
         return status;
     }
     const auto start = [&](auto example) -> DeviceStatus {
         using T = decltype(example);
-        (has_powers ? line_squares<T, true> : line_squares<T, false>)<<<blocks, kThreads, 0, stream>>>(args);
+        if (blocks > 0) {  // or all are known
+            (has_powers ? line_squares<T, true> : line_squares<T, false>)<<<blocks, kThreads, 0, stream>>>(rest);
+        }
         return 0;
     };
     if (operands[0].is_complex) {

@@ -1,4 +1,6 @@
 // The verbs of products by residues on one stream.
+#include <algorithm>
+
 #include "base/complex_as_real.hpp"
 #include "base/error.hpp"
 #include "kernels/cuda/device/cuda_backend_state.hpp"
@@ -6,6 +8,32 @@
 #include "kernels/cuda/residue/residue_views.hpp"
 
 namespace heptad::cuda {
+namespace {
+
+/// Has what is kept a place for the lines of this product?
+bool holds(const KeptOperand& kept, const ResidueLines& lines, const ResidueChoice& choice) {
+    return kept.memory != nullptr && kept.depth == lines.depth && kept.first + lines.lines <= kept.lines &&
+           kept.moduli >= choice.most && !lines.is_complex;
+}
+
+}  // namespace
+
+void CudaBackend::keep_residues(const KeptResidues& of_a, const KeptResidues& of_b) {
+    constexpr unsigned char kNothing = 0x80;  // no line is made with what four of them mean
+    state_->kept[0] = {of_a};
+    state_->kept[1] = {of_b};
+    for (const KeptOperand& kept : state_->kept) {
+        if (kept.memory != nullptr) {
+            fill_bytes(kept.memory, kNothing, 2 * kept.made_bytes(), state_->stream);
+        }
+    }
+}
+
+void CudaBackend::place_operands(std::int64_t row, std::int64_t col) {
+    state_->kept[0].first = row;
+    state_->kept[1].first = col;
+}
+
 void CudaBackend::measure(const ConstView& a, const ConstView& b, const Choice& choice, void* notes) {
     State& state = *state_;
     ResidueLines(&lines)[2] = state.residues.lines;
@@ -25,8 +53,16 @@ void CudaBackend::measure(const ConstView& a, const ConstView& b, const Choice& 
     lines[1].log2_norm = norms + m;
     lines[0].exponents = exponents;
     lines[1].exponents = exponents + m;
-    const auto measure_lines = [&] {
-        check_launch(launch_residue_norms(part_scalar(a.type), lines, parts, state.words(), state.stream),
+    MeasuredLines measured[2];
+    for (int operand = 0; operand < 2; ++operand) {
+        KeptOperand& kept = state.kept[operand];
+        if (const std::int64_t count = lines[operand].lines; holds(kept, lines[operand], state.residues.choice)) {
+            measured[operand] = kept.measured_lines(count);
+            kept.measured = kept.first <= kept.measured ? std::max(kept.measured, kept.first + count) : kept.measured;
+        }
+    }
+    const auto measure_lines = [&](const MeasuredLines(&known)[2]) {
+        check_launch(launch_residue_norms_kept(part_scalar(a.type), lines, known, parts, state.words(), state.stream),
                      "measure rows and columns");
     };
     // To judge takes a few small launches, one after another, beside one that reads everything.
@@ -36,7 +72,7 @@ void CudaBackend::measure(const ConstView& a, const ConstView& b, const Choice& 
         state.in_turn(state.stream, state.second_stream);
         state.judge(a, b, state.second_stream);
     }
-    measure_lines();
+    measure_lines(measured);
     if (judges && !is_sample) {  // where the sample has its notes there are none
         static_assert(sizeof(CountedLines) <= kEvennessBytes);
         check_launch(launch_residue_certificate(part_scalar(a.type), lines, parts,
@@ -55,14 +91,16 @@ void CudaBackend::measure(const ConstView& a, const ConstView& b, const Choice& 
     lines[1].inner = of_b.rows;
     lines[1].outer = of_b.cols;
     lines[0].scaled = lines[1].scaled = &state.words()->scaled;
-    measure_lines();
+    measure_lines({});
 }
 
 void CudaBackend::convert(std::span<const Block> blocks) {
     if (state_->residues.is_exact) {
         return convert_exactly(blocks);
     }
+    State::Residues& residues = state_->residues;
     ResidueConvert launch;
+    MadeLines made[2];
     launch.scalar = part_scalar(blocks.front().block.type);
     launch.choice = state_->residues.choice;
     for (const Block& one : blocks) {
@@ -74,19 +112,34 @@ void CudaBackend::convert(std::span<const Block> blocks) {
         lines.log2_norm = all.log2_norm + one.first;
         lines.exponents = all.exponents + one.first;
         launch.operand[launch.count] = one.operand;
-        launch.to[launch.count++] = byte_planes(one.to);
+        BytePlanes& to = launch.to[launch.count];
+        to = byte_planes(one.to);
+        const KeptOperand& kept = state_->kept[one.operand];
+        for (State::Residues::Kept& before : residues.kept) {
+            before = before.in_place_of == to.data ? State::Residues::Kept{} : before;
+        }
+        if (to.levels == 0 && to.line_bytes == kept.line_bytes() && holds(kept, lines, launch.choice)) {
+            residues.kept[one.operand] = {to.data, kept.planes(kept.first + one.first, to)};
+            to = residues.kept[one.operand].planes;
+            made[launch.count] = kept.made(kept.first + one.first);
+        }
+        ++launch.count;
     }
-    check_launch(launch_residue_convert(launch, state_->stream), "take residues");
+    const bool keeps = made[0].before != nullptr || made[1].before != nullptr;
+    check_launch(keeps ? launch_residue_convert_kept(launch, made, state_->stream)
+                       : launch_residue_convert(launch, state_->stream),
+                 "take residues");
 }
 
 void CudaBackend::add_planes(const PlaneSums& sums, const ResiduePlanes& from, const ResiduePlanes& to) {
-    check_launch(
-        launch_residue_plane_sums(sums, byte_planes(from), byte_planes(to), state_->residues.choice, state_->stream),
-        "add residues up");
+    check_launch(launch_residue_plane_sums(sums, state_->residues.found(from), byte_planes(to), state_->residues.choice,
+                                           state_->stream),
+                 "add residues up");
 }
 
 void CudaBackend::multiply_planes(const ResiduePlanes& a, const ResiduePlanes& b, const ResiduePlanes& c) {
-    check_launch(launch_residue_multiply({byte_planes(a), byte_planes(b), byte_planes(c), state_->residues.choice},
+    const State::Residues& residues = state_->residues;
+    check_launch(launch_residue_multiply({residues.found(a), residues.found(b), byte_planes(c), residues.choice},
                                          state_->stream),
                  "multiply residues");
 }

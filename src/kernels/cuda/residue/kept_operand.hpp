@@ -1,0 +1,31 @@
+// What a stream keeps of the residues of one operand from product to product, as launches take it.
+#pragma once
+
+#include <algorithm>
+
+#include "base/kept_residues.hpp"
+#include "kernels/cuda/residue/residue_kept.hpp"
+
+namespace heptad::cuda {
+
+/// And where the operand of the product at hand begins in it.
+struct KeptOperand : KeptResidues {
+    std::int64_t first = 0, measured = 0;  // line of the operand's first; lines from the first of all on that are known
+
+    std::uint8_t* at(std::int64_t bytes) const { return static_cast<std::uint8_t*>(memory) + bytes; }
+    MadeLines made(std::int64_t line) const {
+        return {reinterpret_cast<std::int32_t*>(at(0)) + line,
+                reinterpret_cast<std::int32_t*>(at(made_bytes())) + line};
+    }
+    MeasuredLines measured_lines(std::int64_t count) const {
+        return {at(2 * made_bytes() + first * kNormPartBytes), lines,
+                std::clamp<std::int64_t>(measured - first, 0, count)};
+    }
+    BytePlanes planes(std::int64_t line, BytePlanes like) const {
+        like.data = at(notes_bytes() + line * line_bytes());
+        like.plane_bytes = plane_bytes();
+        return like;
+    }
+};
+
+}  // namespace heptad::cuda
