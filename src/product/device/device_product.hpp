@@ -28,8 +28,8 @@ inline RunReport multiply_on_device(Factor alpha, const ConstView& a, const Cons
     return multiply_on_device({alpha.real(), a, b, beta.real(), c, {alpha.imag(), beta.imag()}}, plan, device, context);
 }
 
-/// As the plan says, without a look at where the matrices lie: of memory that a graph under capture will have, CUDA does
-/// not tell. Preconditions: the product is valid, the plan is one for it, and its matrices lie on that device.
+/// As the plan says, without a look at where the matrices lie: of memory that a graph under capture will have, CUDA
+/// does not tell. Preconditions: the product is valid, the plan is one for it, and its matrices lie on that device.
 RunReport enqueue_on_device(const Product& product, const ProductPlan& plan, int device, const ProductContext& context);
 
 /// The number of the NVIDIA device that the first of them lies on; where none lies on one, `otherwise`.
