@@ -2,7 +2,6 @@
 // its speed, and how far the two are apart. Fails where that is farther than rounding explains.
 //   answer_bench [type ...] [n ...]
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -18,6 +17,7 @@
 #include "base/device_layout.hpp"
 #include "base/half.hpp"
 #include "base/types.hpp"
+#include "device_turns.hpp"
 #include "kernels/cuda/device/cuda_backend.hpp"
 #include "kernels/cuda/device/device.hpp"
 
@@ -43,11 +43,6 @@ std::vector<std::byte> random_bytes(Type type, std::int64_t count) {
         bytes[at] = bytes[at - first];
     }
     return bytes;
-}
-
-double median(std::vector<double> x) {
-    std::sort(x.begin(), x.end());
-    return x[x.size() / 2];
 }
 
 /// Every 61st row of a matrix on the device.
@@ -113,19 +108,8 @@ bool compare(Type type, std::int64_t n) {
     const double explained =
         3 * unit_roundoff(type) + 2 * std::sqrt(static_cast<double>(n)) * (type == Type::f64 ? 0x1p-53 : 0x1p-24);
     const bool is_right = apart <= explained;  // a NaN is not
-    std::vector<double> times[3];
-    for (int round = 0; round < 9; ++round) {
-        for (int way = 0; way < 3; ++way) {
-            stream.synchronize();
-            const auto from = std::chrono::steady_clock::now();
-            ways[way]();
-            stream.synchronize();
-            if (round >= 2) {
-                times[way].push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - from).count());
-            }
-        }
-    }
-    const double vendor = median(times[0]), ours = median(times[1]), standing_by = median(times[2]);
+    const std::vector<double> seconds = timed_in_turns(stream, ways, 7);
+    const double vendor = seconds[0], ours = seconds[1], standing_by = seconds[2];
     const double operations = 2.0 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
     std::printf(
         "%-5s n = %6lld: cublas %9.1f us, answer %9.1f us (%.0f TFLOP/s), ratio %.3f; not needed %.1f us; apart "

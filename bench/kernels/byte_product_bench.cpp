@@ -2,7 +2,6 @@
 // leaves on a device, in turns. Fails where a remainder is not that of cuBLAS's sum.
 //   byte_product_bench [n ...]
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -12,7 +11,7 @@
 #include <cublas_v2.h>
 
 #include "base/moduli.hpp"
-#include "kernels/cuda/device/device.hpp"
+#include "device_turns.hpp"
 #include "kernels/cuda/residue/residue_launches.hpp"
 
 namespace heptad {
@@ -57,18 +56,7 @@ bool compare(std::int64_t n, int batch) {
                                                    CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_SUCCESS;
         },
         [&] { is_right &= cuda::launch_residue_multiply(ours, stream.handle()) == 0; }};
-    std::vector<double> times[2];
-    for (int round = 0; round < 11; ++round) {
-        for (int way = 0; way < 2; ++way) {
-            stream.synchronize();
-            const auto from = std::chrono::steady_clock::now();
-            ways[way]();
-            stream.synchronize();
-            if (round >= 2) {
-                times[way].push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - from).count());
-            }
-        }
-    }
+    const std::vector<double> seconds = timed_in_turns(stream, ways, 9);
     for (int t = 0; t < batch; ++t) {
         const std::int64_t at = t * plane + (n - 1 - t) * n;  // a row of each
         std::vector<std::int32_t> of_cublas(static_cast<std::size_t>(n));
@@ -82,10 +70,7 @@ bool compare(std::int64_t n, int batch) {
         }
     }
     cublasDestroy(cublas);
-    for (std::vector<double>& x : times) {
-        std::sort(x.begin(), x.end());
-    }
-    const double vendor = times[0][times[0].size() / 2], mine = times[1][times[1].size() / 2];
+    const double vendor = seconds[0], mine = seconds[1];
     const double operations = 2.0 * batch * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
     std::printf(
         "n = %5lld, %2d leaves: cublas %8.1f us (%.0f Top/s), heptad-int8 %8.1f us (%.0f Top/s), ratio %.3f%s\n",
