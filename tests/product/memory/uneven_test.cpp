@@ -69,7 +69,8 @@ TYPED_TEST(families, balanced_loses_at_most_a_digit_and_says_what_it_did) {
                 Matrix<TypeParam> c = poisoned<TypeParam>(shape.m, shape.n);
                 const RunReport report = multiply(a, b, 0, c, Accuracy::balanced, levels);
                 const double growth = worst_error(a, b, c) / classical;
-                const double most = levels.levels == 2 ? 12 : 10;  // levels that a caller forces: docs/accuracy.md
+                // Two levels that a caller forces lose more beside sums of 128 products in f64: docs/accuracy.md.
+                const double most = levels.levels == 2 && sizeof(TypeParam) == 8 ? 12 : 10;
                 EXPECT_LE(growth, most) << family.name << " " << shape.m << " " << levels.levels << " " << levels.mode;
                 if (levels.levels == 2 && levels.mode == std::string("parallel") && shape.m == 384) {
                     std::printf("    %-46s %5.2f times the classical error%s\n", family.name.c_str(), growth,
