@@ -7,6 +7,8 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+# A library is made without waiting for those below it, which only programs link.
+set(CMAKE_OPTIMIZE_DEPENDENCIES ON)
 # The build type of the sanitizer presets: fast enough to run, quick to compile, and stacks with lines.
 set(CMAKE_C_FLAGS_SANITIZE "-O1 -g1")
 set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1")
