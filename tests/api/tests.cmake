@@ -33,7 +33,8 @@ if(HEPTAD_OPEN_MPI AND HEPTAD_SCALAPACK_LIBRARY AND NOT HEPTAD_SANITIZE)
     math(EXPR ranks "${rows} * ${cols}")
     add_test(NAME api/scalapack_check.${rows}x${cols} COMMAND ${MPIEXEC_EXECUTABLE} ${HEPTAD_MPI_TEST_WORDS} -n ${ranks}
       $<TARGET_FILE:api_scalapack_check> ${words})
-    set_tests_properties(api/scalapack_check.${rows}x${cols} PROPERTIES TIMEOUT 300 ENVIRONMENT "${every_size}")
+    set_tests_properties(api/scalapack_check.${rows}x${cols} PROPERTIES TIMEOUT 300 RESOURCE_LOCK mpirun
+      ENVIRONMENT "${every_size}")
   endforeach()
 elseif(NOT HEPTAD_SANITIZE)
   add_test(NAME api/scalapack_check COMMAND ${CMAKE_COMMAND} -E echo "skipped: no ScaLAPACK to compare with")

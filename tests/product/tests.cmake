@@ -59,13 +59,14 @@ if((HEPTAD_OPEN_MPI OR HEPTAD_MPICH) AND NOT HEPTAD_SANITIZE)
     add_test(NAME product/cluster/cluster_check_test_on_${ranks}_ranks
       COMMAND ${MPIEXEC_EXECUTABLE} ${HEPTAD_MPI_TEST_WORDS} -n ${ranks}
               $<TARGET_FILE:product_cluster_cluster_check_test>)
-    set_tests_properties(product/cluster/cluster_check_test_on_${ranks}_ranks PROPERTIES TIMEOUT 300)
+    set_tests_properties(product/cluster/cluster_check_test_on_${ranks}_ranks PROPERTIES TIMEOUT 300 RESOURCE_LOCK mpirun)
   endforeach()
   add_executable(product_cluster_grid_memory_test product/cluster/grid_memory_test.cpp)
   target_include_directories(product_cluster_grid_memory_test PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(product_cluster_grid_memory_test PRIVATE heptad_product_cluster GTest::gtest)
   add_test(NAME product/cluster/grid_memory_test
     COMMAND ${MPIEXEC_EXECUTABLE} ${HEPTAD_MPI_TEST_WORDS} -n 1 $<TARGET_FILE:product_cluster_grid_memory_test>)
+  set_tests_properties(product/cluster/grid_memory_test PROPERTIES RESOURCE_LOCK mpirun)
 endif()
 if(HEPTAD_HAS_CUDA)
   heptad_test(product/device/capture_test heptad_product_device LABELS gpu)
