@@ -129,20 +129,27 @@ bool take_residues(ProductPlan& plan, const Problem& problem) {
 
 bool fit_tiles(ProductPlan& plan, std::int64_t bytes) {
     // Smaller tiles leave multiprocessors idle, and make residues again and again.
-    constexpr std::int64_t kSmallestTile = 2048, kUnit = 768;  // rows and columns of the kernels' tiles divide it
+    constexpr std::int64_t kSmallestTile = 2048, kUnit = 768;      // rows and columns of the kernels' tiles divide it
+    constexpr std::int64_t kMostLines = std::int64_t{65535} * 16;  // a launch has so many layers, of 16 or 32 lines
     const BlockGrid blocks = residue_levels(plan).blocks;
     const std::int64_t smallest = kSmallestTile * std::max(blocks.m, blocks.n);
     ProductPlan tiled = plan;
     tiled.tile_m = plan.m;
     tiled.tile_k = plan.k;
     tiled.tile_n = plan.n;
+    const auto halve = [&](std::int64_t& side) { side = std::max(smallest, round_up(ceil_div(side, 2), kUnit)); };
+    for (std::int64_t* const side : {&tiled.tile_m, &tiled.tile_n}) {
+        while (*side > kMostLines) {
+            halve(*side);
+        }
+    }
     while (device_residue_layout(tiled).bytes() > bytes) {
         // With levels residues are too dear to be made twice: in bands of rows those of B are kept.
         std::int64_t& longer = tiled.tile_m > tiled.tile_n || !plan.levels.empty() ? tiled.tile_m : tiled.tile_n;
         if (longer <= smallest) {
             return false;
         }
-        longer = std::max(smallest, round_up(ceil_div(longer, 2), kUnit));
+        halve(longer);
     }
     plan = std::move(tiled);
     return true;

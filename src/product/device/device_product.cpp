@@ -341,6 +341,9 @@ void multiply_batch_on_device(const ProductBatch& batch, const Options& options,
         fail(ErrorCode::input, "the first product of the batch is in {} memory and the last one is not",
              on_host ? "host" : "device");
     }
+    if (!on_host) {
+        validate_boundaries(batch.a, batch.b, batch.c);  // elements lie between products
+    }
     const Options planned = batch.c.type == batch.a.type ? options : without_levels(options);
     const auto plan =
         fitting_plan(batch.a.rows, batch.a.cols, batch.b.cols, batch.a.type, planned, last.reads_result(), context);

@@ -23,7 +23,10 @@ public:
     }
     ~KeptOperands() {
         if (kept_[0].memory != nullptr) {
-            with_backend([](cuda::CudaBackend& backend) { backend.keep_residues({}, {}); });
+            try {
+                with_backend([](cuda::CudaBackend& backend) { backend.keep_residues({}, {}); });
+            } catch (...) {  // NOLINT(bugprone-empty-catch): the stream has lost its backend, and this with it
+            }
         }
     }
     KeptOperands(const KeptOperands&) = delete;

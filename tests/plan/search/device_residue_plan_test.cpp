@@ -314,6 +314,26 @@ TEST(device_residue_plan, fits_the_workspace_by_tiles_of_c) {
     EXPECT_FALSE(is_by_residues(make_plan(asked, machine(), device_limits())));
 }
 
+TEST(device_residue_plan, tiles_have_no_more_lines_than_a_grid_has_layers_for) {
+    constexpr std::int64_t kMost = std::int64_t{65535} * 16;
+    for (const auto& [m, n] : {std::pair{kMost, std::int64_t{64}}, {kMost + 1, 64}, {64, kMost + 1}, {1 << 24, 256}}) {
+        for (const Accuracy accuracy : {Accuracy::balanced, Accuracy::exact}) {
+            Problem asked = problem(m, 256, n, Type::f32, accuracy);
+            ProductPlan plan = accuracy == Accuracy::exact ? make_exact_device_plan(asked, machine())
+                                                           : plan_with_shape(asked, machine(), {{}, kResidueLeaf});
+            ASSERT_TRUE(is_by_residues(plan));
+            EXPECT_NO_THROW(check_plan(plan));
+            const auto is_fitting = [](std::int64_t tile, std::int64_t side) {
+                return tile <= kMost && (side <= kMost ? tile == side : 2 * tile >= kMost);
+            };
+            EXPECT_TRUE(is_fitting(plan.tile_m, m) && is_fitting(plan.tile_n, n)) << to_string(plan);
+            plan.arithmetic.moduli = kFewestModuliOfF32;  // what the data takes
+            ASSERT_TRUE(fit_tiles(plan, plan.workspace_bytes));
+            EXPECT_TRUE(is_fitting(plan.tile_m, m) && is_fitting(plan.tile_n, n)) << to_string(plan);
+        }
+    }
+}
+
 TEST(device_residue_plan, takes_levels_where_products_outweigh_bytes) {
     const auto levels = [&](std::int64_t n) {
         Problem asked = problem(n, n, n, Type::f32);

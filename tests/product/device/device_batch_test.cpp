@@ -1,6 +1,8 @@
 // Strided batches on a device, and results in f32 of 16-bit operands, bit for bit on small integers.
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "base/error.hpp"
 #include "product/device/device_matrix.hpp"
 #include "product/device/device_product.hpp"
@@ -126,6 +128,29 @@ TEST(device_batch, products_of_16_bit_floats_may_end_in_f32) {
                 }
                 EXPECT_TRUE(c.equals(expected)) << "guards";
             }
+        }
+    }
+}
+
+TEST(device_batch, complex_numbers_off_their_boundaries_are_refused) {
+    HEPTAD_NEEDS_DEVICE();
+    const cuda::Stream stream(0);
+    const cuda::DeviceMemory memory(0, 4096, stream.handle());
+    const auto at = [&](std::int64_t bytes) { return static_cast<std::byte*>(memory.data()) + bytes; };
+    for (const Type type : {Type::c64, Type::c128}) {
+        ProductBatch batch;
+        batch.count = 2;
+        batch.a = {at(0), type, 4, 4, 4, 1};
+        batch.b = {at(1024), type, 4, 4, 4, 1};
+        batch.c = {at(2048 + (type == Type::c64 ? 4 : 8)), type, 4, 4, 4, 1};
+        batch.stride_a = batch.stride_b = batch.stride_c = 16;
+        ProductContext context;
+        context.stream = stream.handle();
+        try {
+            multiply_batch_on_device(batch, on_device(0), context);
+            ADD_FAILURE() << type_name(type);
+        } catch (const Error& error) {
+            EXPECT_NE(std::string(error.what()).find("boundary"), std::string::npos) << error.what();
         }
     }
 }

@@ -203,6 +203,26 @@ TEST_F(HostOperands, residues_that_are_kept_from_step_to_step_give_the_same_bits
     }
 }
 
+/// Their planes lie where the numbers' own lay before.
+TEST_F(HostOperands, levels_in_passes_beside_kept_residues_give_the_same_bits) {
+    const ProblemSize size{1024, 1536, 768};
+    TransferSchedule schedule = transfers_by_pieces(size, {768, 768}, {512, 512}, {512, 256});
+    std::mt19937 random(8);
+    GuardedMatrix a(Type::f32, size.m, size.k, Layout::rows), b(Type::f32, size.k, size.n, Layout::rows),
+        c(Type::f32, size.m, size.n, Layout::rows);
+    for (GuardedMatrix* x : {&a, &b}) {
+        x->fill_random(random, 100);
+    }
+    GuardedMatrix kept = c;
+    multiply_host_operands(1, a.view(), b.view(), 0, c.view(), schedule, by_residues(), 0, {});
+    schedule.kept_moduli = kMostModuli;
+    Options options = by_residues();
+    options.algorithm = "strassen";
+    options.levels = 1;
+    multiply_host_operands(1, a.view(), b.view(), 0, kept.view(), schedule, options, 0, {});
+    EXPECT_TRUE(kept.equals_byte_for_byte(c));
+}
+
 TEST_F(HostOperands, a_nan_stays_in_its_row_and_column_where_corners_are_made_by_residues) {
     const auto& [m, k, n] = kOdd;
     GuardedMatrix a(Type::f32, m, k, Layout::rows), b(Type::f32, k, n, Layout::rows), c(Type::f32, m, n, Layout::rows);

@@ -13,7 +13,7 @@
 #include "kernels/cuda/device/status.hpp"
 #include "kernels/cuda/residue/exact_launches.hpp"
 #include "kernels/cuda/residue/kept_operand.hpp"
-#include "kernels/cuda/residue/residue_views.hpp"
+#include "kernels/cuda/residue/residue_launches.hpp"
 #include "kernels/cuda/vendor/batched_product.hpp"
 #include "kernels/cuda/vendor/cublas_library.hpp"
 
@@ -94,19 +94,7 @@ struct CudaBackend::State {
     struct Residues {
         ResidueChoice choice;
         ResidueLines lines[2];  // all rows of A, all columns of B
-        /// Planes that were made among those that are kept, in place of the workspace's.
-        struct Kept {
-            const void* in_place_of = nullptr;
-            BytePlanes planes;
-        } kept[2];
-        BytePlanes found(const ResiduePlanes& planes) const {
-            for (const Kept& one : kept) {
-                if (planes.data != nullptr && planes.data == one.in_place_of) {
-                    return one.planes;
-                }
-            }
-            return byte_planes(planes);
-        }
+        PlanesInPlace kept;
         /// Where nothing is rounded on the way.
         bool is_exact = false, has_norms = false;
         ExactElement element = ExactElement::f32;

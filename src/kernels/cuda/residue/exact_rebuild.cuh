@@ -183,10 +183,10 @@ __global__ void __launch_bounds__(kRebuildThreads<Levels>, rebuild_blocks<T, Lev
 template <class T, int Limbs, int Most, int Levels>
 DeviceStatus start(const ExactRebuild& launch, cudaStream_t stream) {
     constexpr int kThreads = kRebuildThreads<Levels>;
-    const int shared =
-        Levels == 0 ? 0 : launch.moduli * kBlocks<Levels> * kThreads * static_cast<int>(sizeof(std::uint32_t));
+    constexpr int kOfModulus = Levels == 0 ? 0 : kBlocks<Levels> * kThreads * static_cast<int>(sizeof(std::uint32_t));
+    // The same for all launches: others may be on their way to theirs.
     const cudaError_t status = cudaFuncSetAttribute(rebuild_exactly<T, Limbs, Most, Levels>,
-                                                    cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+                                                    cudaFuncAttributeMaxDynamicSharedMemorySize, Most * kOfModulus);
     if (status != cudaSuccess) {
         return status;
     }
@@ -195,7 +195,7 @@ DeviceStatus start(const ExactRebuild& launch, cudaStream_t stream) {
     const ExactRebuildArguments args{launch, (cols + kThreads * kEach - 1) / (kThreads * kEach),
                                      exact_table(launch.moduli), modulus_constants()};
     rebuild_exactly<T, Limbs, Most, Levels>
-        <<<static_cast<unsigned>(rows * args.blocks_across), kThreads, shared, stream>>>(args);
+        <<<static_cast<unsigned>(rows * args.blocks_across), kThreads, launch.moduli * kOfModulus, stream>>>(args);
     return cudaGetLastError();
 }
 

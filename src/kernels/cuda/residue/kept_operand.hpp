@@ -28,4 +28,31 @@ struct KeptOperand : KeptResidues {
     }
 };
 
+/// Of the product under way: planes that were made among those that are kept, in place of the workspace's.
+class PlanesInPlace {
+public:
+    void put(int operand, const void* place, const BytePlanes& planes) { all_[operand] = {place, planes}; }
+    /// The place has planes of its own from now on.
+    void forget(const void* place) {
+        for (Pair& one : all_) {
+            one = one.place == place ? Pair{} : one;
+        }
+    }
+    /// Those in place of these, or these.
+    BytePlanes found(const BytePlanes& planes) const {
+        for (const Pair& one : all_) {
+            if (one.place != nullptr && one.place == planes.data) {
+                return one.planes;
+            }
+        }
+        return planes;
+    }
+
+private:
+    struct Pair {
+        const void* place = nullptr;
+        BytePlanes planes;
+    } all_[2];
+};
+
 }  // namespace heptad::cuda

@@ -68,9 +68,11 @@ __global__ void __launch_bounds__(kLevelThreads) rebuild_levels(const __grid_con
 
 template <class T, int Levels>
 DeviceStatus start_levels(const ResidueRebuild& launch, cudaStream_t stream) {
-    const int shared = launch.choice.most * kBlocks<Levels> * kLevelThreads * static_cast<int>(sizeof(std::uint32_t));
+    constexpr int kOfModulus = kBlocks<Levels> * kLevelThreads * static_cast<int>(sizeof(std::uint32_t));
+    // The same for all launches: others may be on their way to theirs.
+    constexpr int kMostShared = (kFewestModuli<T> + kModuliChoices - 1) * kOfModulus;
     const cudaError_t status =
-        cudaFuncSetAttribute(rebuild_levels<T, Levels>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+        cudaFuncSetAttribute(rebuild_levels<T, Levels>, cudaFuncAttributeMaxDynamicSharedMemorySize, kMostShared);
     if (status != cudaSuccess) {
         return status;
     }
@@ -79,8 +81,8 @@ DeviceStatus start_levels(const ResidueRebuild& launch, cudaStream_t stream) {
                                 modulus_constants(),
                                 {}};
     fill_remainder_tables<T>(args.tables);
-    rebuild_levels<T, Levels>
-        <<<static_cast<unsigned>(launch.residues.lines * args.blocks_across), kLevelThreads, shared, stream>>>(args);
+    rebuild_levels<T, Levels><<<static_cast<unsigned>(launch.residues.lines * args.blocks_across), kLevelThreads,
+                                launch.choice.most * kOfModulus, stream>>>(args);
     return cudaGetLastError();
 }
 

@@ -10,9 +10,9 @@
 namespace heptad::cuda {
 namespace {
 
-/// Has what is kept a place for the lines of this product?
-bool holds(const KeptOperand& kept, const ResidueLines& lines, const ResidueChoice& choice) {
-    return kept.memory != nullptr && kept.depth == lines.depth && kept.first + lines.lines <= kept.lines &&
+/// Has what is kept a place for lines of this product, from the operand's `first` on?
+bool holds(const KeptOperand& kept, std::int64_t first, const ResidueLines& lines, const ResidueChoice& choice) {
+    return kept.memory != nullptr && kept.depth == lines.depth && kept.first + first + lines.lines <= kept.lines &&
            kept.moduli >= choice.most && !lines.is_complex;
 }
 
@@ -56,7 +56,7 @@ void CudaBackend::measure(const ConstView& a, const ConstView& b, const Choice& 
     MeasuredLines measured[2];
     for (int operand = 0; operand < 2; ++operand) {
         KeptOperand& kept = state.kept[operand];
-        if (const std::int64_t count = lines[operand].lines; holds(kept, lines[operand], state.residues.choice)) {
+        if (const std::int64_t count = lines[operand].lines; holds(kept, 0, lines[operand], state.residues.choice)) {
             measured[operand] = kept.measured_lines(count);
             kept.measured = kept.first <= kept.measured ? std::max(kept.measured, kept.first + count) : kept.measured;
         }
@@ -115,12 +115,13 @@ void CudaBackend::convert(std::span<const Block> blocks) {
         BytePlanes& to = launch.to[launch.count];
         to = byte_planes(one.to);
         const KeptOperand& kept = state_->kept[one.operand];
-        for (State::Residues::Kept& before : residues.kept) {
-            before = before.in_place_of == to.data ? State::Residues::Kept{} : before;
-        }
-        if (to.levels == 0 && to.line_bytes == kept.line_bytes() && holds(kept, lines, launch.choice)) {
-            residues.kept[one.operand] = {to.data, kept.planes(kept.first + one.first, to)};
-            to = residues.kept[one.operand].planes;
+        residues.kept.forget(to.data);
+        // No sums of levels in its place, nor lines that are appended for those.
+        const bool is_as_kept = to.levels == 0 && to.lines == lines.lines && to.line_bytes == kept.line_bytes();
+        if (is_as_kept && holds(kept, one.first, lines, launch.choice)) {
+            const BytePlanes made_there = kept.planes(kept.first + one.first, to);
+            residues.kept.put(one.operand, to.data, made_there);
+            to = made_there;
             made[launch.count] = kept.made(kept.first + one.first);
         }
         ++launch.count;
@@ -132,14 +133,17 @@ void CudaBackend::convert(std::span<const Block> blocks) {
 }
 
 void CudaBackend::add_planes(const PlaneSums& sums, const ResiduePlanes& from, const ResiduePlanes& to) {
-    check_launch(launch_residue_plane_sums(sums, state_->residues.found(from), byte_planes(to), state_->residues.choice,
-                                           state_->stream),
+    State::Residues& residues = state_->residues;
+    check_launch(launch_residue_plane_sums(sums, residues.kept.found(byte_planes(from)), byte_planes(to),
+                                           residues.choice, state_->stream),
                  "add residues up");
+    residues.kept.forget(from.data);  // products may come to lie there
 }
 
 void CudaBackend::multiply_planes(const ResiduePlanes& a, const ResiduePlanes& b, const ResiduePlanes& c) {
     const State::Residues& residues = state_->residues;
-    check_launch(launch_residue_multiply({residues.found(a), residues.found(b), byte_planes(c), residues.choice},
+    check_launch(launch_residue_multiply({residues.kept.found(byte_planes(a)), residues.kept.found(byte_planes(b)),
+                                          byte_planes(c), residues.choice},
                                          state_->stream),
                  "multiply residues");
 }
