@@ -6,6 +6,7 @@
 #include <random>
 
 #include "base/types.hpp"
+#include "kernels/guarded_matrix.hpp"
 #include "plan/predict/error_bound.hpp"
 #include "plan/predict/promised_error.hpp"
 #include "product/data_families.hpp"
@@ -262,6 +263,35 @@ TEST(promised_error, a_sum_of_products_along_k_rounds_once_for_each) {
     plan.disk.emplace().depth = 512;
     EXPECT_NEAR(promise_of(plan).bound, of_one + 7 * 0x1p-24, 0.01 * of_one);
     EXPECT_GT(promise_of(plan).bound, of_one + 7 * 0x1p-24);
+}
+
+// C of 16 bits is rounded with every part of k, by half of its last digit: here all parts are lost.
+TEST(promised_error, parts_of_k_round_c_of_16_bits_once_each) {
+    for (const Type type : {Type::bf16, Type::f16}) {
+        const double u = unit_roundoff(type);
+        ProductPlan plan = plan_product(1, 512, 1, type, with_levels(Accuracy::strict, 0), {});
+        const double of_one = promise_of(plan).bound;
+        plan.disk.emplace().depth = 16;
+        const ErrorPromise promise = promise_of(plan);
+        EXPECT_EQ(promise.over, BoundOver::entries);
+        EXPECT_NEAR(promise.bound, of_one + 31 * u, 2 * 32 * 32 * u * u);
+        GuardedMatrix a(type, 1, 512, Layout::rows), b(type, 512, 1, Layout::rows), c(type, 1, 1, Layout::rows);
+        a.fill(1);
+        b.fill(u / 16);
+        b.set(0, 0, 1);
+        for (std::int64_t p = 0; p < 512; p += 16) {
+            multiply_in_memory(1, block(a.view(), 0, p, 1, 16), block(b.view(), p, 0, 16, 1), p > 0 ? 1 : 0, c.view(),
+                               with_levels(Accuracy::strict, 0), {});
+        }
+        const double exact = 1 + 511 * u / 16, error = std::abs(c.get(0, 0) - exact) / exact;
+        EXPECT_GT(error, of_one);
+        EXPECT_LE(error, promise.bound);
+        // Ranks add up as files do.
+        ProductPlan block_of_rank = plan_product(1, 16, 1, type, with_levels(Accuracy::strict, 0), {});
+        plan.disk.reset();
+        plan.rank.emplace().algorithm = ClusterAlgorithm::grid;
+        EXPECT_EQ(promised_error(plan, block_of_rank, Accuracy::strict).bound, promise.bound);
+    }
 }
 
 TEST(promised_error, blocks_of_ranks_add_up) {
