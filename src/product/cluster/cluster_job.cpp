@@ -10,6 +10,7 @@
 #include "base/free_memory.hpp"
 #include "base/timing.hpp"
 #include "kernels/cuda/device/device.hpp"
+#include "plan/model/operation_count.hpp"
 #include "product/cluster/cluster_check.hpp"
 #include "product/cluster/job_parts.hpp"
 #include "product/cluster/job_record.hpp"
@@ -239,8 +240,7 @@ private:
         };
         const std::int64_t m = part(size.m), k = part(size.k), n = part(size.n);
         const ProductPlan share = plan_on_node(m, k, n, type, node_.options);
-        const double operations = 2.0 * static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n);
-        return operations / std::max(share.predicted_s, 1e-9);
+        return operation_count({m, k, n}, type) / std::max(share.predicted_s, 1e-9);
     }
 
     /// What the products inside the rank may use beside its parts of the matrices.
