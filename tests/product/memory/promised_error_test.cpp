@@ -294,6 +294,25 @@ TEST(promised_error, parts_of_k_round_c_of_16_bits_once_each) {
     }
 }
 
+// Libraries add to C part by part of k. Each is less than half the last digit of C here, and lost.
+TYPED_TEST(promised, what_c_held_may_be_rounded_with_every_part_of_k) {
+    constexpr std::int64_t kDepth = 16384;
+    constexpr Type type = TypeOf<TypeParam>::value;
+    const double u = unit_roundoff(type);
+    for (const std::int64_t part : {32, 128, 256, 384, 512, 1024}) {
+        const auto value = static_cast<TypeParam>(0.9 * u / static_cast<double>(part));
+        std::vector<TypeParam> a(8 * kDepth, 1), b(8 * kDepth, value), c(64, 1);
+        const ConstView left{a.data(), type, 8, kDepth, kDepth, 1}, right{b.data(), type, kDepth, 8, 8, 1};
+        const ProductPlan plan = plan_product(8, kDepth, 8, type, with_levels(Accuracy::strict, 0), {});
+        multiply_in_memory(1, left, right, 1, {c.data(), type, 8, 8, 8, 1}, with_levels(Accuracy::strict, 0), {});
+        const long double of_product = static_cast<long double>(value) * kDepth;
+        for (const TypeParam x : c) {
+            EXPECT_LE(std::abs(static_cast<double>(x - (1 + of_product))),
+                      promise_of(plan).bound * static_cast<double>(of_product) + gamma_of(kDepth + 2, u) + 2 * u);
+        }
+    }
+}
+
 TEST(promised_error, blocks_of_ranks_add_up) {
     ProductPlan block = plan_product(256, 256, 256, Type::f32, with_levels(Accuracy::balanced, 1), {});
     ProductPlan plan;
