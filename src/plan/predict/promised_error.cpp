@@ -186,6 +186,18 @@ ErrorPromise classical_promise(const ProductPlan& plan) {
     return promise;
 }
 
+ErrorPromise stored_as(Type type, const ProductPlan& plan, ErrorPromise promise) {
+    const double u = unit_roundoff(type);
+    if (promise.over == BoundOver::nothing || u <= promise.roundoff) {
+        return promise;
+    }
+    // |AB|_ij is no larger than what bounds are over, but k times the product of largest values.
+    promise.bound += u * ((promise.over == BoundOver::matrices ? static_cast<double>(plan.k) : 1) + promise.bound);
+    promise.typical = std::max(promise.typical, typical_classical_error(type));
+    promise.roundoff = u;
+    return promise;
+}
+
 ErrorPromise promised_error(const ProductPlan& plan, double growth, bool for_even_data) {
     return promise_of_blocks(plan, blocks_of(plan), growth, plan.least_evenness > 0 || for_even_data);
 }

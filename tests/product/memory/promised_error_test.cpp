@@ -333,6 +333,24 @@ TEST(promised_error, blocks_of_ranks_add_up) {
     EXPECT_EQ(promised_error(plan, block, Accuracy::balanced).over, BoundOver::nothing);
 }
 
+TEST(promised_error, a_result_that_is_stored_in_fewer_bits_is_rounded_once_more) {
+    const double u = 0x1p-11;
+    for (const Accuracy accuracy : {Accuracy::strict, Accuracy::balanced, Accuracy::fast}) {
+        const ProductPlan plan =
+            plan_product(512, 512, 512, Type::f32, with_levels(accuracy, accuracy == Accuracy::strict ? 0 : 1), {});
+        const ErrorPromise before = promise_of(plan), after = stored_as(Type::f16, plan, before);
+        const double norm = accuracy == Accuracy::fast ? 512 : 1;
+        EXPECT_EQ(after.over, before.over);
+        EXPECT_DOUBLE_EQ(after.bound, before.bound + u * (norm + before.bound));
+        EXPECT_EQ(after.roundoff, u);
+        EXPECT_GE(after.typical, typical_classical_error(Type::f16));
+        EXPECT_EQ(stored_as(Type::f32, plan, before).bound, before.bound);
+        EXPECT_EQ(stored_as(Type::f64, plan, before).bound, before.bound);
+    }
+    ProductPlan exact = plan_product(64, 64, 64, Type::i32, with_levels(Accuracy::balanced, 0), {});
+    EXPECT_EQ(stored_as(Type::f16, exact, promise_of(exact)).bound, 0);
+}
+
 TEST(promised_error, short_floats_add_in_f32) {
     ProductPlan plan;
     plan.m = plan.k = plan.n = 4096;
