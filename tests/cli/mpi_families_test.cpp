@@ -1,5 +1,9 @@
 // Data of all kinds (product/data_families.hpp) among ranks: levels of the ranks' own products and Strassen's of all
 // ranks together take powers of two out of lines, lose at most a digit, and say what they did.
+#include <cmath>
+#include <cstring>
+
+#include "base/half.hpp"
 #include "cli/mpi_process.hpp"
 #include "product/data_families.hpp"
 
@@ -86,6 +90,41 @@ TEST_F(MpiFamilies, small_matrices_are_as_even_among_ranks_as_in_one_place) {
         EXPECT_NE(made.report["plan"].get<std::string>().find("algorithm=caps"), std::string::npos);
         EXPECT_FALSE(made.report["scaled"]);
         expect_within_bound(made);
+    }
+}
+
+// Ranks multiply f16 as f32, and round to f16 where C is written.
+TEST_F(MpiFamilies, the_bound_counts_the_type_of_the_file) {
+    constexpr std::int64_t kSide = 60;
+    data::Random random(7);
+    data::Matrix<double> a(kSide, kSide), b(kSide, kSide);
+    for (data::Matrix<double>* const matrix : {&a, &b}) {
+        data::fill_uniform(*matrix, random);
+        std::string bytes;
+        for (double& x : matrix->data) {
+            const f16 half = to_f16(static_cast<float>(std::abs(x)));
+            x = static_cast<double>(to_float(half));
+            bytes.append(reinterpret_cast<const char*>(&half), sizeof half);
+        }
+        write(matrix == &a ? "A.npy" : "B.npy",
+              npy_bytes("{'descr': '<f2', 'fortran_order': False, 'shape': (60, 60), }", bytes));
+    }
+    for (const char* const word : {"strict", "balanced"}) {
+        const nlohmann::json told = report(2, {"--accuracy", word});
+        const std::string bytes = read("C.npy");
+        data::Matrix<double> c(kSide, kSide);
+        const std::size_t first = bytes.size() - c.data.size() * sizeof(f16);
+        for (std::size_t i = 0; i < c.data.size(); ++i) {
+            f16 half;
+            std::memcpy(&half, bytes.data() + first + i * sizeof half, sizeof half);
+            c.data[i] = static_cast<double>(to_float(half));
+        }
+        const nlohmann::json& bound = told["guaranteed_bound"];
+        ASSERT_EQ(bound["norm"], "(|A||B|)_ij");
+        const double error = data::worst_error(a, b, c);
+        EXPECT_GT(error, 0x1p-13);
+        EXPECT_LE(error, bound["value"].get<double>()) << bound;
+        EXPECT_LT(bound["value"].get<double>(), 0x1.2p-11);
     }
 }
 

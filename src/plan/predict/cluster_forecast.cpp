@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/size.hpp"
+#include "plan/model/operation_count.hpp"
 #include "plan/search/cluster_caps.hpp"
 
 namespace heptad {
@@ -46,14 +47,16 @@ public:
                                           stage("collect", "NR", others, rates_.network_bytes_per_s),
                                           stage("collect", "DW", c_, rates_.disk_bytes_per_s)});
         }
-        const double alone_s = operations() / rates_.operations_per_s;
+        const double alone_s = operations(plan_.m, plan_.k, plan_.n) / rates_.operations_per_s;
         const double total_s = result_.total_s();
         result_.efficiency = total_s > 0 ? alone_s / (ranks_ * total_s) : 1;
         return result_;
     }
 
 private:
-    double operations() const { return 2 * real(plan_.m) * real(plan_.k) * real(plan_.n); }
+    double operations(std::int64_t m, std::int64_t k, std::int64_t n) const {
+        return operation_count({m, k, n}, plan_.type);
+    }
 
     void bounds() {
         // The first rank has the largest blocks, but where sizes do not divide another one may hold less of them.
@@ -114,9 +117,9 @@ private:
     void multiply_on_grid() {
         const ProblemSize size = problem_size(plan_);
         const double busy = real(plan_.rank->grid.ranks());
-        const double largest = 2 * real(ceil_div(plan_.m, plan_.rank->grid.pm)) *
-                               real(ceil_div(plan_.k, plan_.rank->grid.pk)) *
-                               real(ceil_div(plan_.n, plan_.rank->grid.pn));
+        const double largest =
+            operations(ceil_div(plan_.m, plan_.rank->grid.pm), ceil_div(plan_.k, plan_.rank->grid.pk),
+                       ceil_div(plan_.n, plan_.rank->grid.pn));
         const double gathered = element_ * gathered_elements(size, plan_.rank->grid);
         const double longest = std::max({stage("multiply", "DR", (a_ + b_) / busy, rates_.disk_bytes_per_s),
                                          stage("multiply", "NR", gathered, rates_.network_bytes_per_s),
@@ -130,12 +133,12 @@ private:
     void multiply_by_caps() {
         const CapsShape shape = caps_shape(plan_);
         const double busy = real(shape.ranks);
-        const double operations = 2 * real(shape.block_m) * real(shape.block_k) * real(shape.block_n);
         result_.formula_bytes = result_.received_bytes;
-        result_.multiply_s = stage("multiply", "DR", (a_ + b_) / busy, rates_.disk_bytes_per_s) +
-                             stage("multiply", "NR", result_.received_bytes, rates_.network_bytes_per_s) +
-                             stage("multiply", "MM", operations, rates_.operations_per_s) +
-                             stage("multiply", "DW", c_ / busy, rates_.disk_bytes_per_s);
+        result_.multiply_s =
+            stage("multiply", "DR", (a_ + b_) / busy, rates_.disk_bytes_per_s) +
+            stage("multiply", "NR", result_.received_bytes, rates_.network_bytes_per_s) +
+            stage("multiply", "MM", operations(shape.block_m, shape.block_k, shape.block_n), rates_.operations_per_s) +
+            stage("multiply", "DW", c_ / busy, rates_.disk_bytes_per_s);
     }
 
     /// P4's step of products: blocks are read again for every block row or column that they meet.
@@ -148,7 +151,7 @@ private:
         result_.multiply_s =
             std::max({stage("multiply", "DR", a_ / ranks_ * across + read_b, rates_.disk_bytes_per_s),
                       stage("multiply", "NR", result_.formula_bytes, rates_.network_bytes_per_s),
-                      stage("multiply", "MM", 2 * real(rows) * real(plan_.k) * real(plan_.n), rates_.operations_per_s),
+                      stage("multiply", "MM", operations(rows, plan_.k, plan_.n), rates_.operations_per_s),
                       stage("multiply", "DW", c_ / ranks_, rates_.disk_bytes_per_s)});
     }
 

@@ -53,7 +53,8 @@ Blocks blocks_of(const ProductPlan& plan) {
         blocks.pieces = static_cast<double>(1 + ceil_div(std::max<std::int64_t>(part_k - first, 0), block.k));
     } else if (plan.host) {
         block.k = std::clamp<std::int64_t>(plan.host->block_k, 1, std::max<std::int64_t>(plan.k, 1));
-        blocks.pieces = plan.host->levels > 0 ? 1 : static_cast<double>(ceil_div(plan.k, block.k));
+        blocks.pieces =
+            plan.host->levels > 0 ? 1 : static_cast<double>(std::max<std::int64_t>(ceil_div(plan.k, block.k), 1));
     } else if (plan.transfers) {
         blocks.pieces = static_cast<double>(std::max<std::size_t>(plan.transfers->depths.size(), 1));
     }
@@ -110,6 +111,9 @@ ErrorPromise promise_of_blocks(const ProductPlan& plan, const Blocks& blocks, do
     const ProductPlan& block = blocks.of_one;
     const std::vector<LevelPlan> outside = outer_levels(plan);
     ErrorPromise promise = classical_promise(plan);
+    if (element_bytes(plan.type) == 2) {  // C is rounded with every part of k; others count those among k additions
+        promise.bound = (1 + promise.bound) * (1 + gamma_of(blocks.pieces - 1, promise.roundoff)) - 1;
+    }
     const bool is_definition = block.levels.empty() && block.complex != ComplexWay::three_products;
     if (promise.over == BoundOver::nothing ||
         (outside.empty() && (is_by_residues(block) ? is_certified(block) : is_definition))) {
@@ -179,6 +183,18 @@ ErrorPromise classical_promise(const ProductPlan& plan) {
         return promise;
     }
     promise.bound = classical_bound(plan.type, static_cast<double>(plan.k));
+    return promise;
+}
+
+ErrorPromise stored_as(Type type, const ProductPlan& plan, ErrorPromise promise) {
+    const double u = unit_roundoff(type);
+    if (promise.over == BoundOver::nothing || u <= promise.roundoff) {
+        return promise;
+    }
+    // |AB|_ij is no larger than what bounds are over, but k times the product of largest values.
+    promise.bound += u * ((promise.over == BoundOver::matrices ? static_cast<double>(plan.k) : 1) + promise.bound);
+    promise.typical = std::max(promise.typical, typical_classical_error(type));
+    promise.roundoff = u;
     return promise;
 }
 

@@ -42,5 +42,7 @@ ErrorPromise promised_error(const ProductPlan& plan, double growth, bool for_eve
 ErrorPromise promised_error(const ProductPlan& plan, const ProductPlan& block, Accuracy accuracy);
 /// Of the classical product in its place.
 ErrorPromise classical_promise(const ProductPlan& plan);
+/// Of a result that is rounded to another type where it is stored.
+ErrorPromise stored_as(Type type, const ProductPlan& plan, ErrorPromise promise);
 
 }  // namespace heptad

@@ -5,6 +5,7 @@
 
 #include "base/fail_if.hpp"
 #include "base/size.hpp"
+#include "plan/model/operation_count.hpp"
 
 namespace heptad {
 namespace {
@@ -17,8 +18,8 @@ double as_real(std::int64_t value) {
 }
 
 double grid_seconds(const ProblemSize& size, Type type, const ClusterGrid& grid, const ClusterRates& rates) {
-    const double operations = 2 * as_real(ceil_div(size.m, grid.pm)) * as_real(ceil_div(size.k, grid.pk)) *
-                              as_real(ceil_div(size.n, grid.pn));
+    const double operations =
+        operation_count({ceil_div(size.m, grid.pm), ceil_div(size.k, grid.pk), ceil_div(size.n, grid.pn)}, type);
     const double bytes = received_elements(size, grid) * as_real(static_cast<std::int64_t>(element_bytes(type)));
     return operations / rates.operations_per_s + bytes / rates.network_bytes_per_s;
 }

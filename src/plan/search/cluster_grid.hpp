@@ -44,7 +44,7 @@ double received_elements(const ProblemSize& size, const ClusterGrid& grid);
 /// The lower bound above, at least 0.
 double least_received_elements(const ProblemSize& size, std::int64_t ranks);
 
-/// What a node can do. Effective operations: 2mkn of a product over its time.
+/// What a node can do. Effective operations: those of operation_count() over the time of a product.
 struct ClusterRates {
     double operations_per_s = 1e11;
     double network_bytes_per_s = 1.25e9;  // each way

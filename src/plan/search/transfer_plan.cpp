@@ -292,6 +292,9 @@ void check_transfer_plan(const ProductPlan& plan) {
     if (sums && (plan.accumulate || problem.result_bytes < 4)) {
         refuse("what is added to C, and results of 16 bits, are made in one step");
     }
+    if (!plan.transfers->algorithm.empty() && is_complex(plan.type)) {  // sums of blocks know no conjugates
+        refuse("levels beside transfers are for real numbers");
+    }
     const TransferSchedule schedule = transfers_of(problem.size, problem.type, plan.transfers);
     const ProblemSize largest = largest_step(schedule);
     const PlanOfStep told = [&](const ProblemSize& size, bool accumulate) {

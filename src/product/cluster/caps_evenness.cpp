@@ -2,7 +2,7 @@
 // come to the same answer. Complex numbers are even where both of their parts are.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -12,27 +12,13 @@
 #include "kernels/cpu/cpu_kernels.hpp"
 #include "plan/search/planner.hpp"
 #include "product/cluster/rank_work.hpp"
+#include "product/cluster/tree_merge.hpp"
 
 namespace heptad {
 namespace {
 
-/// Everybody's values, put together one by one.
-template <class T, class Merge>
-void merge_among_ranks(Communicator& ranks, std::vector<T>& values, Merge&& merge) {
-    std::string text(values.size() * sizeof(T), '\0');
-    std::memcpy(text.data(), values.data(), text.size());
-    const std::vector<std::string> texts = ranks.gather_texts(text);
-    std::vector<T> others(values.size());
-    for (std::size_t rank = 0; rank < texts.size(); ++rank) {
-        std::memcpy(others.data(), texts[rank].data(), text.size());
-        if (rank == 0) {
-            values = others;
-        } else {
-            std::transform(values.begin(), values.end(), others.begin(), values.begin(), merge);
-        }
-    }
-}
-constexpr auto larger = [](double x, double y) { return std::max(x, y); };
+constexpr auto raise_to = [](double& most, double value) { most = std::max(most, value); };
+constexpr auto add_to = []<class T>(T& sum, const T& part) { sum = static_cast<T>(sum + part); };
 
 void add(std::vector<double>& sums, std::int64_t first, const std::vector<double>& more) {
     const auto to = sums.begin() + first;
@@ -72,15 +58,15 @@ public:
             rows.note_rows(backend, part, window.row);
             cols.note_rows(backend, transposed(ConstView(part)), window.col);
         });
-        merge_among_ranks(ranks, largest, larger);
-        merge_among_ranks(ranks, sums, std::plus());
+        merge_everywhere(ranks, largest, raise_to);
+        merge_everywhere(ranks, sums, add_to);
         scan = {*std::max_element(largest.begin(), largest.end()),
                 {largest.begin(), largest.begin() + rows_},
                 {largest.begin() + rows_, largest.end()},
                 {sums.begin(), sums.begin() + rows_},
                 {sums.begin() + rows_, sums.end()}};
         for (std::vector<std::int64_t>* const values : {&rows.sums, &rows.counts, &cols.sums, &cols.counts}) {
-            merge_among_ranks(ranks, *values, std::plus());
+            merge_everywhere(ranks, *values, add_to);
         }
     }
 
@@ -117,10 +103,10 @@ struct ScaledLines {
         counts.note_rows(backend, pieces, first, sample, {}, usual);
     }
     void merge(Communicator& ranks) {
-        merge_among_ranks(ranks, counts.steps, std::plus());
-        merge_among_ranks(ranks, sums, std::plus());
+        merge_everywhere(ranks, counts.steps, add_to);
+        merge_everywhere(ranks, sums, add_to);
         std::vector<double> one{largest};
-        merge_among_ranks(ranks, one, larger);
+        merge_everywhere(ranks, one, raise_to);
         largest = one.front();
     }
 };
@@ -179,7 +165,7 @@ std::optional<Evenness> judge_for_caps(const RankWork& work) {
     even.value = 1;
     if (std::isfinite(even.max_a) && std::isfinite(even.max_b) && even.max_a > 0 && even.max_b > 0) {
         even = judge(a, b, k, is_complex(type) ? 2 : 1, work.ranks, backend);
-        if (even.value < least_evenness_of({{"strassen", LevelMode::parallel, ""}})) {
+        if (!(even.value >= least_evenness_of({{"strassen", LevelMode::parallel, ""}}))) {  // NaN too
             if (work.node.options.accuracy == Accuracy::balanced) {
                 work.node.note({.fell_back = true, .uneven = true});
                 return std::nullopt;

@@ -10,6 +10,7 @@
 #include "base/free_memory.hpp"
 #include "base/timing.hpp"
 #include "kernels/cuda/device/device.hpp"
+#include "plan/model/operation_count.hpp"
 #include "product/cluster/cluster_check.hpp"
 #include "product/cluster/job_parts.hpp"
 #include "product/cluster/job_record.hpp"
@@ -159,7 +160,7 @@ private:
         ranks_.agree([&] {
             require_memory_for_check();
             const ProductPlan typical = typical_product();
-            outcome_.error = promised_error(outcome_.plan, typical, node_.options.accuracy);
+            outcome_.error = promise_of(typical);
             record_.own = {fmt::format("threads {}", node_.threads), product_fact(typical)};
             if (parts_.before && is_root()) {
                 require_same_job(parts_.before->job, record_.lines(), parts_.journal_path());
@@ -239,8 +240,13 @@ private:
         };
         const std::int64_t m = part(size.m), k = part(size.k), n = part(size.n);
         const ProductPlan share = plan_on_node(m, k, n, type, node_.options);
-        const double operations = 2.0 * static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n);
-        return operations / std::max(share.predicted_s, 1e-9);
+        return operation_count({m, k, n}, type) / std::max(share.predicted_s, 1e-9);
+    }
+
+    /// Ranks multiply 16-bit floats as f32.
+    ErrorPromise promise_of(const ProductPlan& typical) const {
+        const ProductPlan& plan = outcome_.plan;
+        return stored_as(outcome_.stored, plan, promised_error(plan, typical, node_.options.accuracy));
     }
 
     /// What the products inside the rank may use beside its parts of the matrices.
@@ -309,7 +315,7 @@ private:
         classical.memory_bytes = record_.memory_bytes;
         // With the same rates on every rank all decide alike.
         outcome_.plan = make_cluster_plan(size, type, ranks_.size(), classical, ClusterRates{});
-        outcome_.error = promised_error(outcome_.plan, typical_product(), node_.options.accuracy);
+        outcome_.error = promise_of(typical_product());
         outcome_.predicted = forecast(outcome_.plan, outcome_.rates, job_.distribution);
         outcome_.own.part = result_window(outcome_.plan, ranks_.rank());
         parts_.distribute();

@@ -38,7 +38,8 @@ ClusterOutlook forecast_cluster(const Request& request, const ProblemSize& size,
         share = plan_of_share(request, size, type, cluster.nodes);
     }
     if (!cluster.rate_given) {
-        rates.operations_per_s = operation_count({share->m, share->k, share->n}) / std::max(share->predicted_s, 1e-9);
+        rates.operations_per_s =
+            operation_count({share->m, share->k, share->n}, type) / std::max(share->predicted_s, 1e-9);
     }
     ClusterOutlook outlook{make_cluster_plan(size, type, cluster.nodes, cluster.request, rates), rates, {}};
     outlook.predicted = forecast(outlook.plan, rates, cluster.forecast);

@@ -22,11 +22,6 @@ void stop_if_cancelled(const RequestHooks& hooks) {
     fail_if(hooks.cancel.cancelled(), ErrorCode::cancelled, "interrupted; no output was written");
 }
 
-double operation_count(const ProblemSize& size, Type type) {
-    return (is_complex(type) ? 8.0 : 2.0) * static_cast<double>(size.m) * static_cast<double>(size.k) *
-           static_cast<double>(size.n);
-}
-
 std::string factor_text(const Factor& factor) {
     return factor.imag() == 0   ? fmt::format("{}", factor.real())
            : factor.real() == 0 ? fmt::format("{}i", factor.imag())

@@ -12,6 +12,7 @@
 
 #include "io/hooks.hpp"
 #include "io/matrix_source.hpp"
+#include "plan/model/operation_count.hpp"
 #include "plan/model/plan.hpp"
 #include "product/memory/product.hpp"
 
@@ -71,9 +72,6 @@ FileHooks stage_hooks(const RequestHooks& hooks, const std::string& stage, int t
 ProductContext stage_context(const RequestHooks& hooks, int threads);
 /// Throws Error(cancelled).
 void stop_if_cancelled(const RequestHooks& hooks);
-
-/// 2mkn, the operations that an effective rate counts; four times that of complex numbers.
-double operation_count(const ProblemSize& size, Type type = Type::f32);
 
 /// As the command line takes it: "2.5", "1-2i".
 std::string factor_text(const Factor& factor);

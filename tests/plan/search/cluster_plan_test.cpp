@@ -278,6 +278,20 @@ TEST(cluster_forecast, idle_ranks_cost_efficiency) {
     EXPECT_NEAR(forecast(grid_plan({4096, 4096, 4096}, {3, 1, 2}, 1, 12), rates, {}).efficiency, 0.5, 1e-3);
 }
 
+TEST(cluster_forecast, complex_products_have_four_times_the_operations) {
+    ClusterRates rates = kRates;
+    rates.disk_bytes_per_s = rates.network_bytes_per_s = 1e18;
+    const ProblemSize size{4096, 4096, 4096};
+    for (const RankCut& cut : {RankCut{.ranks = 4, .grid = {2, 1, 2}, .panels = 1},
+                               RankCut{.ranks = 4, .algorithm = ClusterAlgorithm::pegmm, .block = {512, 512, 512}},
+                               RankCut{.ranks = 7, .algorithm = ClusterAlgorithm::caps, .steps = 1}}) {
+        const ClusterForecast real = forecast(plan_among_ranks(size, Type::f32, cut), rates, {}),
+                              complex = forecast(plan_among_ranks(size, Type::c64, cut), rates, {});
+        EXPECT_NEAR(complex.multiply_s / real.multiply_s, 4, 1e-3);
+        EXPECT_NEAR(complex.efficiency, real.efficiency, 1e-3);
+    }
+}
+
 TEST(cluster_forecast, thousands_of_ranks_stay_at_the_lower_bound) {
     const ClusterForecast large = forecast(grid_plan({1 << 16, 1 << 16, 1 << 16}, {16, 16, 16}, 4, 4096), kRates, {});
     EXPECT_NEAR(large.received_bytes / large.lower_bound_bytes, 1, 1e-9);

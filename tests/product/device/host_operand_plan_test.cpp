@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error.hpp"
 #include "plan/search/planner.hpp"
 #include "product/device/device_product.hpp"
 
@@ -150,6 +151,36 @@ TEST(HostOperandPlan, every_plan_parses_back_fits_together_and_is_refused_where_
         }
     }
     EXPECT_GT(by_level, 0);
+}
+
+TEST(HostOperandPlan, complex_plans_fit_together_by_pieces_and_are_refused_by_level) {
+    for (const Type type : {Type::c64, Type::c128}) {
+        for (const Accuracy accuracy : {Accuracy::strict, Accuracy::balanced, Accuracy::fast}) {
+            for (const bool adds : {false, true}) {
+                const TransferDecision made = plan_cube(12288, type, on_device(accuracy), adds);
+                const ProductPlan& plan = made.plan;
+                ASSERT_TRUE(made.is_divided());
+                EXPECT_EQ(made.schedule.algorithm, "");
+                EXPECT_EQ(parse_plan(to_string(plan)), plan) << to_string(plan);
+                EXPECT_NO_THROW(check_transfer_plan(plan)) << to_string(plan);
+                ProductPlan by_level = plan;
+                by_level.transfers = TransferCut{"winograd", 1, 1, 1, {}, {}};
+                by_level.levels.clear();
+                by_level.accumulate = false;
+                by_level.workspace_bytes = std::int64_t{1} << 60;
+                by_level.error_bound = 1e30;
+                const ProblemSize half{6144, 6144, 6144};
+                by_level.core_m = by_level.core_k = by_level.core_n = half.m;
+                by_level.tile_m = by_level.tile_k = by_level.tile_n = is_by_residues(plan) ? half.m : 0;
+                try {
+                    check_transfer_plan(by_level);
+                    ADD_FAILURE() << to_string(by_level);
+                } catch (const Error& error) {
+                    EXPECT_NE(std::string(error.what()).find("for real numbers"), std::string::npos) << error.what();
+                }
+            }
+        }
+    }
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "base/types.hpp"
+#include "kernels/guarded_matrix.hpp"
 #include "plan/predict/error_bound.hpp"
 #include "plan/predict/promised_error.hpp"
 #include "product/data_families.hpp"
@@ -264,6 +265,54 @@ TEST(promised_error, a_sum_of_products_along_k_rounds_once_for_each) {
     EXPECT_GT(promise_of(plan).bound, of_one + 7 * 0x1p-24);
 }
 
+// C of 16 bits is rounded with every part of k, by half of its last digit: here all parts are lost.
+TEST(promised_error, parts_of_k_round_c_of_16_bits_once_each) {
+    for (const Type type : {Type::bf16, Type::f16}) {
+        const double u = unit_roundoff(type);
+        ProductPlan plan = plan_product(1, 512, 1, type, with_levels(Accuracy::strict, 0), {});
+        const double of_one = promise_of(plan).bound;
+        plan.disk.emplace().depth = 16;
+        const ErrorPromise promise = promise_of(plan);
+        EXPECT_EQ(promise.over, BoundOver::entries);
+        EXPECT_NEAR(promise.bound, of_one + 31 * u, 2 * 32 * 32 * u * u);
+        GuardedMatrix a(type, 1, 512, Layout::rows), b(type, 512, 1, Layout::rows), c(type, 1, 1, Layout::rows);
+        a.fill(1);
+        b.fill(u / 16);
+        b.set(0, 0, 1);
+        for (std::int64_t p = 0; p < 512; p += 16) {
+            multiply_in_memory(1, block(a.view(), 0, p, 1, 16), block(b.view(), p, 0, 16, 1), p > 0 ? 1 : 0, c.view(),
+                               with_levels(Accuracy::strict, 0), {});
+        }
+        const double exact = 1 + 511 * u / 16, error = std::abs(c.get(0, 0) - exact) / exact;
+        EXPECT_GT(error, of_one);
+        EXPECT_LE(error, promise.bound);
+        // Ranks add up as files do.
+        ProductPlan block_of_rank = plan_product(1, 16, 1, type, with_levels(Accuracy::strict, 0), {});
+        plan.disk.reset();
+        plan.rank.emplace().algorithm = ClusterAlgorithm::grid;
+        EXPECT_EQ(promised_error(plan, block_of_rank, Accuracy::strict).bound, promise.bound);
+    }
+}
+
+// Libraries add to C part by part of k. Each is less than half the last digit of C here, and lost.
+TYPED_TEST(promised, what_c_held_may_be_rounded_with_every_part_of_k) {
+    constexpr std::int64_t kDepth = 16384;
+    constexpr Type type = TypeOf<TypeParam>::value;
+    const double u = unit_roundoff(type);
+    for (const std::int64_t part : {32, 128, 256, 384, 512, 1024}) {
+        const auto value = static_cast<TypeParam>(0.9 * u / static_cast<double>(part));
+        std::vector<TypeParam> a(8 * kDepth, 1), b(8 * kDepth, value), c(64, 1);
+        const ConstView left{a.data(), type, 8, kDepth, kDepth, 1}, right{b.data(), type, kDepth, 8, 8, 1};
+        const ProductPlan plan = plan_product(8, kDepth, 8, type, with_levels(Accuracy::strict, 0), {});
+        multiply_in_memory(1, left, right, 1, {c.data(), type, 8, 8, 8, 1}, with_levels(Accuracy::strict, 0), {});
+        const long double of_product = static_cast<long double>(value) * kDepth;
+        for (const TypeParam x : c) {
+            EXPECT_LE(std::abs(static_cast<double>(x - (1 + of_product))),
+                      promise_of(plan).bound * static_cast<double>(of_product) + gamma_of(kDepth + 2, u) + 2 * u);
+        }
+    }
+}
+
 TEST(promised_error, blocks_of_ranks_add_up) {
     ProductPlan block = plan_product(256, 256, 256, Type::f32, with_levels(Accuracy::balanced, 1), {});
     ProductPlan plan;
@@ -282,6 +331,24 @@ TEST(promised_error, blocks_of_ranks_add_up) {
     EXPECT_EQ(promised_error(plan, block, Accuracy::balanced).over, BoundOver::entries);
     plan.type = block.type = Type::i32;
     EXPECT_EQ(promised_error(plan, block, Accuracy::balanced).over, BoundOver::nothing);
+}
+
+TEST(promised_error, a_result_that_is_stored_in_fewer_bits_is_rounded_once_more) {
+    const double u = 0x1p-11;
+    for (const Accuracy accuracy : {Accuracy::strict, Accuracy::balanced, Accuracy::fast}) {
+        const ProductPlan plan =
+            plan_product(512, 512, 512, Type::f32, with_levels(accuracy, accuracy == Accuracy::strict ? 0 : 1), {});
+        const ErrorPromise before = promise_of(plan), after = stored_as(Type::f16, plan, before);
+        const double norm = accuracy == Accuracy::fast ? 512 : 1;
+        EXPECT_EQ(after.over, before.over);
+        EXPECT_DOUBLE_EQ(after.bound, before.bound + u * (norm + before.bound));
+        EXPECT_EQ(after.roundoff, u);
+        EXPECT_GE(after.typical, typical_classical_error(Type::f16));
+        EXPECT_EQ(stored_as(Type::f32, plan, before).bound, before.bound);
+        EXPECT_EQ(stored_as(Type::f64, plan, before).bound, before.bound);
+    }
+    ProductPlan exact = plan_product(64, 64, 64, Type::i32, with_levels(Accuracy::balanced, 0), {});
+    EXPECT_EQ(stored_as(Type::f16, exact, promise_of(exact)).bound, 0);
 }
 
 TEST(promised_error, short_floats_add_in_f32) {
