@@ -16,7 +16,7 @@ GENERATED = {"commands.md", "examples.md", "algorithms.md", "cpp.md", "c.md", "p
 README_WORDS, GUIDE_WORDS, READING_EASE, COLUMNS = 500, 20000, 55, 100
 FORBIDDEN = [r"\btold\b", r"\blies? there\b", r"with the same leave", r"started with other words", r"\bto be had\b", r"\bcan(?:not)? be had\b",
              r"\bcannot be[;:]"]
-PAPERS = r"(?<!PBM )\bP[0-4]\b"  # a paper is named by its authors
+PAPERS = r"(?<!PBM )(?<!starts with ')\bP[0-4]\b"  # a paper is named by its authors; P4 begins a PBM file
 
 
 def without_fences(text):
