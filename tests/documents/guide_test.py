@@ -101,6 +101,12 @@ class Documents(unittest.TestCase):
         self.assertEqual([], [line for page in FRONT + GUIDE + NOTES
                               for line in wide_lines(page)])
 
+    def test_tables_stand_on_lines_of_their_own(self):
+        """A table that was wrapped like a paragraph is none."""
+        broken = [f"{page.relative_to(ROOT)}: {m[0]}" for page in FRONT + GUIDE + NOTES
+                  for m in re.finditer(r"^(?!\s*\|).*\|\s*:?---.*$|\| \|[ :]?---.*$", without_fences(page.read_text()), re.M)]
+        self.assertEqual([], broken)
+
     def test_readme_and_guide_are_short(self):
         """As `wc -w` counts, marks of tables and code included."""
         self.assertLessEqual(len((ROOT / "README.md").read_text().split()), README_WORDS)
