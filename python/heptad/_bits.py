@@ -17,7 +17,7 @@ def _little(packed: Any, bitorder: str) -> Any:
     """Bytes with the lowest bit first, in rows without gaps."""
     np = _types.load()
     if bitorder not in ("little", "big"):
-        raise ValueError(f"'{bitorder}' is not an order of bits; say little or big, as numpy.packbits does")
+        raise ValueError(f"'{bitorder}' is not an order of bits; use little or big, as numpy.packbits does")
     packed = np.ascontiguousarray(packed)
     if bitorder == "big":
         packed = np.packbits(np.unpackbits(packed, axis=1), axis=1, bitorder="little")
@@ -103,7 +103,7 @@ class BitMatrix:
         if bitorder == "little":
             return packed  # type: ignore[no-any-return]
         if bitorder != "big":
-            raise ValueError(f"'{bitorder}' is not an order of bits; say little or big, as numpy.packbits does")
+            raise ValueError(f"'{bitorder}' is not an order of bits; use little or big, as numpy.packbits does")
         return np.packbits(np.unpackbits(packed, axis=1, bitorder="little"), axis=1)  # type: ignore[no-any-return]
 
     def to_numpy(self) -> NDArray[numpy.bool_]:
@@ -198,5 +198,5 @@ def _unpickled(packed: Any, columns: int, algebra: Algebra) -> BitMatrix:
 
 def _checked(algebra: Algebra) -> Algebra:
     if algebra not in ("gf2", "bool"):
-        raise ValueError(f"'{algebra}' is not an algebra of bits; say gf2 (XOR, AND) or bool (OR, AND)")
+        raise ValueError(f"'{algebra}' is not an algebra of bits; use gf2 (XOR, AND) or bool (OR, AND)")
     return algebra

@@ -107,7 +107,7 @@ class FileProduct:
         one, the file appears.
         """
         if not (progress is None or isinstance(progress, bool) or callable(progress)):
-            raise TypeError(f"progress is a {type_of(progress).__name__}; say True, or give a function of (fraction, stage)")
+            raise TypeError(f"progress is a {type_of(progress).__name__}; use True, or give a function of (fraction, stage)")
         bar = _Bar() if progress is True else None
         listener = bar or (progress if callable(progress) else None)
         try:

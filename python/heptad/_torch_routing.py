@@ -135,7 +135,7 @@ def enable(min_size: int = 1024, accuracy: Accuracy = "balanced") -> Routing:
     may use TF32, so may Heptad. accuracy: as for heptad.matmul.
     """
     if min_size < 1:
-        raise ValueError(f"a min_size of {min_size} is not possible; say 1 or more")
+        raise ValueError(f"a min_size of {min_size} is not possible; use 1 or more")
     _products.plan("f32", 1, 1, 1, False, (accuracy, "auto", 0, "cpu", -1))  # or ValueError that lists the words
     routing = Routing(min_size, accuracy)
     routing._before = _current
