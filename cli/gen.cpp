@@ -41,7 +41,7 @@ void run(const GenArguments& arguments) {
         require_writable_format(gen.output);
         if (gen.type != Type::gf2 && gen.type != Type::boolean) {
             fail(ErrorCode::usage,
-                 "{} holds bits, not {}; say --type gf2 or --type bool, or write a .npy without --packed", gen.output,
+                 "{} holds bits, not {}; use --type gf2 or --type bool, or write a .npy without --packed", gen.output,
                  type_name(gen.type));
         }
         check_writable(gen.output);
@@ -95,11 +95,11 @@ Command add_gen(CLI::App& root, const std::string& /*typed*/) {
     command->add_option("--shape", words->shape, "rows and columns")->required()->type_name("MxN");
     add_value(*command, "--type T", words->type, "element type (default f32; gf2 for bits, bool for graph)");
     add_value(*command, "--seed S", words->seed, "same seed, same matrix (default 1)");
-    add_value(*command, "--low L", words->low, "smallest entry of integer (default -8)");
-    add_value(*command, "--high H", words->high, "largest entry of integer (default 8)");
-    add_value(*command, "--density D", words->density, "share of ones of bits and graph, 0 to 1");
+    add_value(*command, "--low L", words->low, "integer: smallest entry (default -8)");
+    add_value(*command, "--high H", words->high, "integer: largest entry (default 8)");
+    add_value(*command, "--density D", words->density, "bits and graph: share of ones, 0 to 1");
     command->add_flag("--packed", words->packed,
-                      "bit matrices: a .npy of eight bits per byte, as numpy.packbits has it");
+                      "bit matrices: a .npy with eight bits per byte, as numpy.packbits makes it");
     command->add_option("-o,--output", words->output, "file to write: .npy, file.h5:/dataset, or .pbm .png of bits")
         ->required()
         ->type_name("F");

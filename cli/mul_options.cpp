@@ -26,8 +26,7 @@ MulWords add_mul_words(CLI::App& root) {
     add_value(*command, "--plan FILE", words->plain.plan_file, "carry out the plan that 'heptad plan' printed");
     add_json_flag(*command, words->json);
     command->footer(
-        "The result appears under its name only when it is complete; an input that has the same name is replaced "
-        "then.\n"
+        "The result takes its name only when it is complete. An input with the same name is replaced then.\n"
         "Example: heptad mul A.npy B.npy -o C.npy --verify");
     return {command, [words] {
                 require_beta_with_add(*words);
@@ -38,7 +37,7 @@ MulWords add_mul_words(CLI::App& root) {
                               (words->device.empty() || cuda::is_device_name(words->device))),
                         ErrorCode::usage,
                         "--plan already decides the algorithm, levels, accuracy, leaf, mode, threads and device; leave "
-                        "those options out (but --device cuda:N says which of several a plan for cuda means)");
+                        "those options out (only --device cuda:N may name the device of a plan for cuda)");
                 return MulArguments{request, words->json};
             }};
 }

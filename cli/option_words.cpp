@@ -37,7 +37,7 @@ void require_words(const std::vector<std::string>& words) {
         const bool option_without_value = words[i].starts_with("--") && words[i].ends_with("=");
         if (words[i].empty() || option_without_value) {
             fail(ErrorCode::usage,
-                 "there is nothing after '{}', where a value was expected; give one or leave both out",
+                 "there is nothing after '{}', where a value was expected; give a value or leave the option out",
                  option_without_value ? words[i]
                  : i > 0              ? words[i - 1]
                                       : "heptad");

@@ -168,12 +168,12 @@ Command add_plan(CLI::App& root, const std::string& /*typed*/) {
     command->add_flag("--files", *files, "from file to file in --memory: bytes, memory and seconds of each stage");
     add_json_flag(*command, words->json);
     command->footer(
-        "Takes the options of mul. No file is opened: C0, if there is one, has the size of the product, and bits "
-        "are packed.\n"
-        "Beyond --memory, and with --resume, --overlap or --trace, the plan is the one of --files, as in mul.\n"
-        "mul takes the output as its plan: heptad plan 4096 4096 4096 > p.txt; heptad mul A.npy B.npy -o C.npy --plan "
-        "p.txt\n"
-        "(not for clusters: give heptad-mpi the same options).\n"
+        "Takes the options of mul, and opens no file: C0 counts as a matrix of the size of the product, bits as "
+        "packed.\n"
+        "If the matrices exceed --memory, or with --resume, --overlap or --trace, the plan is that of --files, as in "
+        "mul.\n"
+        "mul reads the output: heptad plan 4096 4096 4096 > p.txt; heptad mul A.npy B.npy -o C.npy --plan p.txt\n"
+        "(on a cluster, give heptad-mpi the same options instead).\n"
         "Example: heptad plan 4096 4096 4096 --type f32 --accuracy fast");
     return {command, [words, sizes, machine, nodes, files]() -> Action {
                 PlanArguments plan;

@@ -53,35 +53,35 @@ std::optional<bool> overlap_of(const ProductWords& words) {
 
 void add_plan_options(CLI::App& command, ProductWords& words) {
     add_value(command, "--type T", words.type,
-              "element type: f64 f32 tf32 bf16 f16 c64 c128 i32 i64 gf2 bool; f64 widens f32, f16 and i32, f32 "
-              "f16, and i64 i32");
+              "element type: f64 f32 tf32 bf16 f16 c64 c128 i32 i64 gf2 bool; f64 also reads f32, f16 and i32, f32 "
+              "reads f16, i64 reads i32");
     add_value(command, "--device D", words.device,
               "auto, cpu, reference, cuda or cuda:N; several: cuda:0,1 or cpu:N (cores)");
     add_value(command, "--algorithm NAME", words.algorithm,
               "auto, a name that 'heptad algorithms' lists, or a file such as mine.alg");
     add_value(command, "--levels N", words.levels, "auto, or how many levels to nest");
     add_value(command, "--accuracy WORD", words.accuracy, kAccuracyHelp);
-    add_value(command, "--leaf NAME", words.leaf, "auto, or a library of 'heptad info'");
+    add_value(command, "--leaf NAME", words.leaf, "auto, or a library that 'heptad info' lists");
     add_value(command, "--mode MODE", words.mode,
-              "auto, serial (little memory), parallel or fused (no memory, on cuda)");
+              "auto, serial (little memory), parallel or fused (no extra memory; on cuda)");
     add_value(command, "--threads N", words.threads,
               "threads to use (default: HEPTAD_THREADS, OMP_NUM_THREADS or all cores)");
     add_value(command, "--memory SIZE", words.memory,
-              "most memory, e.g. 8G; matrices that do not fit are multiplied from file to file");
+              "most memory to use, e.g. 8G; matrices that do not fit are multiplied from file to file");
     add_host_options(command, words.host);
     command.add_flag("--count", words.plain.count,
-                     "bit matrices, on cuda: how many ones a row and a column share, as i32");
+                     "bit matrices, on cuda: count the ones that a row and a column share, as i32");
 }
 
 void add_update_options(CLI::App& command, ProductWords& words) {
-    add_value(command, "--alpha X", words.alpha, "factor of the product (default 1); 1+2i of complex matrices");
+    add_value(command, "--alpha X", words.alpha, "factor of the product (default 1); complex matrices: also 1+2i");
     add_value(command, "--beta Y", words.beta, "factor of the matrix given by --add");
     add_value(command, "--add C0", words.plain.add, "matrix C0: the result is X*A*B + Y*C0");
     command.add_flag("--transpose-a", words.plain.transpose_a, "use the transpose of A");
     command.add_flag("--transpose-b", words.plain.transpose_b, "use the transpose of B");
     command.add_flag("--conjugate-a", words.plain.conjugate_a,
-                     "use the conjugate of A, transposed or not; complex matrices");
-    command.add_flag("--conjugate-b", words.plain.conjugate_b, "use the conjugate of B");
+                     "complex matrices: use the conjugate of A, transposed or not");
+    command.add_flag("--conjugate-b", words.plain.conjugate_b, "complex matrices: use the conjugate of B");
     add_columns_option(command, words.columns);
 }
 
@@ -91,7 +91,7 @@ void add_run_options(CLI::App& command, ProductWords& words) {
     add_value(command, "--raw-b T:MxN", words.raw_b, "B has no header");
     command.add_flag("--resume", words.plain.resume, "from file to file: continue a run that was interrupted");
     add_value(command, "--overlap on|off", words.overlap,
-              "from file to file: on (default), or off: one stage after another");
+              "from file to file: on (default); off: read, multiply and write one after another");
     add_value(command, "--trace FILE", words.plain.trace_file,
               "from file to file: write a timeline for chrome://tracing");
 }

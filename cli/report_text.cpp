@@ -24,11 +24,11 @@ std::string describe_files(const FileProductReport& report, const ProblemSize& s
     const ProductPlan& plan = report.plan;
     const double rate = operation_count(size, report.plan.type) / report.wall_s;
     return fmt::format(
-        "{} x {} {}{}, {} tiles{} in {} ({} effective); read {} at {}, multiplied at {}, wrote {} at {}; {} binds; "
-        "peak "
-        "{}, {} of it before the first buffer{}",
+        "{} x {} {}{}, {} tile{}{} in {} ({} effective); read {} at {}, multiplied at {}, wrote {} at {}; slowest: {}; "
+        "most memory {}, {} of it before the product began{}",
         size.m, size.n, type_name(plan.type),
         report.layers ? fmt::format(" by {} products of outer levels", report.layers->products()) : "", report.tiles,
+        report.tiles == 1 ? "" : "s",
         report.resumed_tiles > 0 ? fmt::format(" ({} of them by an earlier run)", report.resumed_tiles) : "",
         format_seconds(report.wall_s), format_rate(rate, plan.type),
         format_bytes(static_cast<std::int64_t>(report.read.amount)),

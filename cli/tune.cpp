@@ -99,7 +99,7 @@ void run(const TuneArguments& arguments) {
 Command add_tune(CLI::App& root, const std::string& /*typed*/) {
     CLI::App* command = root.add_subcommand("tune", "measure this machine once; plans use it");
     auto tune = std::make_shared<TuneArguments>();
-    command->add_flag("--quick", tune->quick, "fewer and smaller measurements; on a device, of bit products alone");
+    command->add_flag("--quick", tune->quick, "fewer and smaller measurements; on a device, only of bit products");
     auto device = std::make_shared<std::string>();
     command->add_option("--device", *device, "cpu, cuda or cuda:N")->type_name("D");
     command->add_flag("--show", tune->show, "show earlier measurements, and measure nothing");

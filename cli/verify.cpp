@@ -38,7 +38,7 @@ Command add_verify(CLI::App& root, const std::string& /*typed*/) {
         ->required()
         ->type_name("");
     command->add_option("B", words->plain.b, "right matrix")->required()->type_name("");
-    command->add_option("C", words->plain.output, "claimed result")->required()->type_name("");
+    command->add_option("C", words->plain.output, "the result to check")->required()->type_name("");
     add_value(*command, "--type T", words->type, "element type, where the files allow several");
     add_value(*command, "--accuracy WORD", words->accuracy,
               "accuracy to judge C by: strict, balanced (default) or fast (by whole matrices)");

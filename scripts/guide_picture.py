@@ -3,12 +3,13 @@ import re
 
 CELL, GAP = 18, 26
 STYLE = """<style>
+.page { fill: #ffffff }
 text { font: 13px sans-serif; fill: #24292f }
 .small { font-size: 11px; fill: #57606a }
 .cell { fill: none; stroke: #8c959f }
 .plus { fill: #0969da } .minus { fill: #bc4c00 }
 @media (prefers-color-scheme: dark) {
-  text { fill: #e6edf3 } .small { fill: #9198a1 } .cell { stroke: #656c76 } .plus { fill: #4493f8 } .minus { fill: #f0883e }
+  .page { fill: #0d1117 } text { fill: #e6edf3 } .small { fill: #9198a1 } .cell { stroke: #656c76 } .plus { fill: #4493f8 } .minus { fill: #f0883e }
 }
 </style>"""
 
@@ -33,7 +34,8 @@ def picture(path):
     products = products_of(path)
     step = 2 * CELL + GAP * 2
     width, height = 70 + step * len(products), 250
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">', STYLE]
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">', STYLE,
+           f'<rect class="page" width="{width}" height="{height}" rx="6"/>']
     rows = {"A": 36, "B": 106, "C": 176}
     for name, y in rows.items():
         out.append(f'<text x="16" y="{y + CELL + 5}">{name}</text>')

@@ -29,7 +29,7 @@ def intro_of(text):
     lines = []
     for line in text.split("\n"):
         line = re.sub(r"^(//|/\*| \*)\s?", "", line)
-        if not line.strip() or line.startswith("  "):
+        if not line.strip() or line.startswith(("  ", "#")):
             break
         lines.append(line.strip())
     return " ".join(lines)
@@ -126,6 +126,7 @@ class HeaderReader:
         text = re.sub(r"^template ?<[^>]*> ?|\b(HEPTAD_API|inline|static|explicit) ", "", text)
         if re.search(r"Impl\b|operator|~|^friend|^template|= default|^struct \w+$", text):
             return
+        text = re.sub(r"\brequires\s*\([^()]*(?:\([^()]*\))?[^()]*\) ?", "", text)
         call = re.match(r"[^=(]*?(\w+) ?\(", text)
         if call and call[1] != owner:
             self.found.append(Declaration(call[1] + "()", text, comment, owner))
@@ -205,42 +206,85 @@ def c_page(root):
 
 
 def signature(node):
-    arguments = [a.arg for a in node.args.args if a.arg not in ("self", "cls")]
+    """name(argument, argument=default, *, ...), as a caller writes it."""
+    def written(arguments, defaults):
+        values = [None] * (len(arguments) - len(defaults)) + list(defaults)
+        return [a.arg + (f"={ast.unparse(value)}" if value is not None else "") for a, value in zip(arguments, values)
+                if a.arg not in ("self", "cls")]
+    arguments = written(node.args.args, node.args.defaults)
     if node.args.kwonlyargs:
-        arguments += ["*"] + [a.arg for a in node.args.kwonlyargs]
+        arguments += ["*"] + written(node.args.kwonlyargs, node.args.kw_defaults)
     if node.args.kwarg:
         arguments.append("**" + node.args.kwarg.arg)
-    return f"{node.name}({', '.join(arguments)})"
+    return f"{node.name}({', '.join(arguments)})".replace("'", '"')
 
 
 def docstring(node):
     return " ".join((ast.get_docstring(node) or "").split("\n\n")[0].split())
 
 
+def arguments_said(node):
+    """What a docstring says about arguments, such as `levels: ...` or `a, b: ...`, as a list."""
+    names = "|".join(a.arg for a in node.args.args + node.args.kwonlyargs if a.arg not in ("self", "cls")) or "-"
+    rest = " ".join(" ".join((ast.get_docstring(node) or "").split("\n\n")[1:]).split())
+    found = list(re.finditer(rf"(?:^|(?<=[.?] ))((?:{names})(?:, (?:{names}))*): ", rest))
+    ends = [f.start() for f in found[1:]] + [len(rest)]
+    said = [(f[1], rest[f.end():end].strip()) for f, end in zip(found, ends)]
+    if said:  # the last one ends with its sentence
+        said[-1] = (said[-1][0], re.split(r"(?<=\.) (?=[A-Z])", said[-1][1])[0])
+    return "\n".join(textwrap.fill(f"- `{name}`: {cell(text)}", 100, subsequent_indent="  ", break_on_hyphens=False,
+                                   break_long_words=False) for name, text in said)
+
+
+def module_nodes(package, initial):
+    """{exported name: node}, each from the module that `initial` imports it from, or from `initial` itself."""
+    def tree(name):
+        path = next(p for p in (package / f"{name}.py", package / f"{name}.pyi") if p.exists())
+        return ast.parse(path.read_text())
+    def declared(body):
+        return {n.name: n for n in body if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
+    nodes = {}
+    for statement in initial.body:
+        if isinstance(statement, ast.ImportFrom) and statement.level == 1 and statement.module:
+            there = declared(tree(statement.module).body)
+            nodes |= {alias.asname or alias.name: there[alias.name] for alias in statement.names if alias.name in there}
+    return nodes | declared(initial.body)
+
+
+def exported_names(initial):
+    found = next(s for s in initial.body if isinstance(s, ast.Assign) and s.targets[0].id == "__all__")
+    return [name for name in ast.literal_eval(found.value) if not name.startswith("__")]
+
+
+def python_entry(title, node):
+    parts = [f"## {title}"]
+    if isinstance(node, ast.FunctionDef):
+        call = signature(node)
+        parts.append(code(call) if len(call) < 98 else "```text\n" + textwrap.fill(
+            call, 96, subsequent_indent=" " * (len(node.name) + 1), break_on_hyphens=False) + "\n```")
+    parts += [wrapped(cell(docstring(node)))] if docstring(node) else []
+    if isinstance(node, ast.FunctionDef):
+        return parts + list(filter(None, [arguments_said(node)]))
+    rows = []
+    for member in node.body:
+        if isinstance(member, ast.FunctionDef) and not member.name.startswith("_"):
+            is_value = any(getattr(d, "id", "") == "property" for d in member.decorator_list)
+            shown = member.name if is_value else signature(member)
+            rows.append(Declaration(shown, "", first_sentence(docstring(member)), None))
+        elif isinstance(member, ast.AnnAssign):
+            rows.append(Declaration(member.target.id, "", "", None))
+    run = next((m for m in node.body if isinstance(m, ast.FunctionDef) and m.name == "run"), None)
+    return parts + ([rows_of(rows)] if rows else []) + list(filter(None, [arguments_said(run) if run else ""]))
+
+
 def python_page(root):
     package = root / "python" / "heptad"
-    exported = re.findall(r'^    "(\w+)",$', (package / "__init__.py").read_text(), re.M)
-    nodes = {}
-    for path in sorted(package.glob("_*.py*")):
-        if path.name != "__init__.py":
-            for node in ast.parse(path.read_text()).body:
-                if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-                    nodes.setdefault(node.name, node)
     parts = ["# Python reference", "<!-- Written by scripts/update_guide from python/heptad/. -->",
              "`import heptad`. [Heptad in Python](../python.md) explains types, layouts and exceptions."]
-    for name in [n for n in exported if not n.startswith("__")]:
-        node = nodes[name]
-        parts.append(f"## heptad.{name}")
-        parts += [code(signature(node))] if isinstance(node, ast.FunctionDef) else []
-        parts += [wrapped(cell(docstring(node)))] if docstring(node) else []
-        if isinstance(node, ast.ClassDef):
-            rows = []
-            for member in node.body:
-                if isinstance(member, ast.FunctionDef) and not member.name.startswith("_"):
-                    is_value = any(getattr(d, "id", "") == "property" for d in member.decorator_list)
-                    shown = member.name if is_value else signature(member)
-                    rows.append(Declaration(shown, "", first_sentence(docstring(member)), None))
-                elif isinstance(member, ast.AnnAssign):
-                    rows.append(Declaration(member.target.id, "", "", None))
-            parts += [rows_of(rows)] if rows else []
+    for name, file in (("heptad", "__init__.py"), ("heptad.torch", "torch.py"), ("heptad.jax", "jax.py")):
+        initial = ast.parse((package / file).read_text())
+        nodes = module_nodes(package, initial)
+        functions_first = sorted(exported_names(initial), key=lambda e: isinstance(nodes[e], ast.ClassDef))
+        for exported in functions_first:
+            parts += python_entry(f"{name}.{exported}", nodes[exported])
     return "\n\n".join(parts) + "\n"

@@ -67,7 +67,7 @@ std::vector<Column> columns() {
             "size", [](const Record& record) -> Figure { return record.m * record.k * record.n; }, count),
         text_column("type", [](const Record& record) { return record.type; }),
         text_column("suite", words("suite")),
-        text_column("variant", words("variant")),
+        text_column("variant", [](const Record& record) { return record.variant; }),
         text_column("algorithm", words("algorithm")),
         text_column("accuracy", words("accuracy")),
         number_column("ranks", of("ranks"), count),

@@ -259,7 +259,7 @@ Command add_bench_bits(CLI::App& bench, const std::string& typed) {
         ->add_option("--density", words->density,
                      "shares of ones, a line each (default: 0.5, and for bool also where half of C is ones)")
         ->type_name("D,...");
-    suite->add_option("--power", words->power, "A^8 of this size, also beside --sizes")->type_name("N");
+    suite->add_option("--power", words->power, "also A^8 of this size")->type_name("N");
     suite->add_option("--rounds", words->rounds, "samples of each (default: by the size of the product)")
         ->type_name("R");
     suite->add_flag("--quick", bits->quick, "fewer repetitions and fewer sizes");

@@ -182,7 +182,7 @@ Command add_bench_cpu(CLI::App& bench, const std::string& typed) {
     suite->add_option("--leaf", words->leaf, "auto (default), openblas, openblas-mt, blis, heptad ...")
         ->type_name("NAME");
     suite->add_flag("--against-itself", cpu->against_itself,
-                    "every library takes part twice, which shows how far noise alone moves a ratio");
+                    "every library takes part twice, to show how far noise alone moves a ratio");
     suite->footer("Example: heptad bench cpu --types f32 --sizes 1024,4096,4096x64x4096 --json result.json");
     return {suite, [words, cpu] {
                 for (const std::string& name : split(words->types.empty() ? "f32,f64,i32" : words->types, ',')) {

@@ -197,7 +197,7 @@ Command add_bench_gpu(CLI::App& bench, const std::string& typed) {
     suite->add_option("--types", words->types, "of f32, f64, tf32, bf16, f16, i32 (default: those), c64, c128, i64")
         ->type_name("T,...");
     suite->add_option("--sizes", words->sizes, "n or MxKxN (default: the suite's)")->type_name("N,...");
-    suite->add_option("--shapes", words->shapes, "more of them")->type_name("MxKxN,...");
+    suite->add_option("--shapes", words->shapes, "further sizes")->type_name("MxKxN,...");
     suite->add_option("--device", words->device, "cuda (default) or cuda:N")->type_name("D");
     suite->add_flag("--emulation", gpu->with_emulation,
                     "f64 by cuBLAS's own emulation on the integer tensor cores, too");

@@ -16,6 +16,7 @@ GUIDE_FILES = ["h200-residues.json", "xeon-avx512-2-cores-balanced.json", "neove
 GUIDE_SIZE = 8192
 
 STYLE = """<style>
+.page { fill: #ffffff }
 text { font: 12px sans-serif; fill: #24292f }
 .small { font-size: 11px; fill: #57606a }
 .title { font-weight: bold; font-size: 13px }
@@ -25,7 +26,9 @@ text { font: 12px sans-serif; fill: #24292f }
 .f64 { stroke: #bc4c00; fill: #bc4c00 }
 polyline { fill: none !important; stroke-width: 2 }
 text.f32, text.f64 { stroke: none }
+.best { font-size: 11px; font-weight: bold }
 @media (prefers-color-scheme: dark) {
+  .page { fill: #0d1117 }
   text { fill: #e6edf3 }
   .small { fill: #9198a1 }
   .grid { stroke: #3d444d }
@@ -102,6 +105,18 @@ def picture(runs, is_library):
                  "time of the best library / time of Heptad (above 1: Heptad is faster)", {kind: kind for kind in TYPES})
 
 
+def last_ratios(cells, x, y):
+    """How many times as fast, behind the last point of each line; the higher one above the lower one."""
+    ends = sorted((max((n, r["ratio"]) for (t, n), r in cells.items() if t == kind) + (kind,)
+                   for kind in TYPES if any(t == kind for t, _ in cells)), key=lambda end: -end[1])
+    out, below = [], math.inf
+    for n, ratio, kind in reversed(ends):
+        at = min(y(ratio) + 3, below - 12)
+        out.append(f'<text class="best {kind}" x="{x(n) + 6:.1f}" y="{at:.1f}">{ratio:.{1 if ratio >= 2 else 2}f}x</text>')
+        below = at
+    return out
+
+
 def drawn(shown, caption, labels):
     """A panel for each of [{name, cells}], cells: {(type, n): record}; None where there are none. labels: what to call a type."""
     if not shown:
@@ -116,7 +131,7 @@ def drawn(shown, caption, labels):
 
     def x(column, n):
         span = math.log(sizes[-1] / sizes[0]) or 1
-        return left + panel * column + 14 + (panel - 44) * math.log(n / sizes[0]) / span
+        return left + panel * column + 14 + (panel - 62) * math.log(n / sizes[0]) / span
 
     def y_ratio(value):
         return top + ratio_h * (ratio_high - value) / (ratio_high - ratio_low)
@@ -125,9 +140,10 @@ def drawn(shown, caption, labels):
         return top + ratio_h + gap + error_h * math.log(error_high / value) / math.log(error_high / error_low)
 
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">', STYLE,
+           f'<rect class="page" width="{width}" height="{height}" rx="6"/>',  # a page's own scheme may differ from the reader's
            f'<text class="small" x="8" y="14">{escape(caption)}</text>',
            f'<text class="small" x="8" y="{top + ratio_h + gap - 10}">largest error / the library\'s (below 1: Heptad is closer)</text>']
-    marks = [value for value in (1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0) if value <= ratio_high]
+    marks = [value for value in ((1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0) if ratio_high > 3 else (1.0, 1.5, 2.0, 2.5, 3.0)) if value <= ratio_high]
     for column, machine in enumerate(shown):
         begin, end = left + panel * column + 4, left + panel * (column + 1) - 20
         out.append(f'<text class="title" x="{begin}" y="{top - 14}">{escape(machine["name"])}</text>')
@@ -150,6 +166,7 @@ def drawn(shown, caption, labels):
                 points = [(x(column, n), y(value(r))) for n, r in line]
                 out.append(f'<polyline class="{kind}" points="{" ".join(f"{a:.1f},{b:.1f}" for a, b in points)}"/>')
                 out += [f'<circle class="{kind}" cx="{a:.1f}" cy="{b:.1f}" r="2.5"/>' for a, b in points]
+        out += last_ratios(machine["cells"], lambda n, column=column: x(column, n), y_ratio)
     out.append(f'<text class="small" x="{left + 4}" y="{height - 6}">n, square products:</text>')
     at = left + 120
     for kind in TYPES:

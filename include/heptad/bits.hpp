@@ -4,7 +4,7 @@
 //   heptad::BitMatrix c = heptad::bits::product(heptad::Type::gf2, a, b);
 //
 // A row is a run of 64-bit words; column j is bit j % 64 of word j / 64 (the lowest bit first). Bits of the last word
-// beyond the last column belong to nobody: a BitMatrix keeps them zero, and views neither look at them nor write them.
+// beyond the last column are unused: a BitMatrix keeps them zero, and views neither read nor write them.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace heptad {
 
-/// A window on somebody else's rows of words. It may start at any column: `offset` is the bit of words[0] that holds
-/// column 0, from 0 to 63.
+/// A window on rows of words that belong to someone else. It may start at any column: `offset` is the bit of words[0]
+/// that holds column 0, from 0 to 63.
 struct ConstBitView {
     const std::uint64_t* words = nullptr;
     std::int64_t rows = 0;
@@ -97,26 +97,26 @@ namespace bits {
 struct BitOptions {
     std::string algorithm = "auto";  ///< over GF(2): "classical", "winograd", "self-inverse" or "chaining"
     int levels = -1;                 ///< -1: as many as pay; 0 and up: exactly so many
-    std::string leaf = "auto";       ///< a name of leaf_names(), or "auto": the fastest here
+    std::string leaf = "auto";       ///< a name from leaf_names(), or "auto": the fastest here
     std::string device = "auto";     ///< "auto", "cpu", "cuda", "cuda:1", or several devices, such as "cpu:4"
-    HostOptions host = {};           ///< for several devices, and for one that does not hold the matrices
+    HostOptions host = {};           ///< for several devices, or matrices that do not fit on one
 };
 
-/// Ones of a matrix.
+/// How many bits of a matrix are 1.
 HEPTAD_API std::int64_t count_ones(const ConstBitView& a);
 /// t = transpose of a. They must not overlap.
 HEPTAD_API void transpose(const ConstBitView& a, const BitView& t);
 /// to = from; same shape.
 HEPTAD_API void copy(const ConstBitView& from, const BitView& to);
 
-/// The leaves this processor can run, the preferred one first.
+/// The leaves that this processor can run, the preferred one first.
 HEPTAD_API std::vector<std::string> leaf_names(Type algebra);
 
 /// C = A * B. `algebra` is Type::gf2 or Type::boolean. C must not overlap A or B; nothing outside its window is
 /// written, but the word that holds its last columns is read and written as a whole: no one else may write to that word
-/// meanwhile. On an NVIDIA device the three may lie there, beginning at bit 0 of a word: then they are multiplied in
-/// the order of the context's stream. Throws Error(input) for shapes that do not fit, Error(usage) for options that
-/// cannot be meant.
+/// meanwhile. The three may be on an NVIDIA device, beginning at bit 0 of a word: then they are multiplied in the order
+/// of the context's stream. Throws Error(input) for shapes that do not match, Error(usage) for options that make no
+/// sense.
 HEPTAD_API void multiply(Type algebra, const ConstBitView& a, const ConstBitView& b, const BitView& c,
                          const BitOptions& options = {}, const Context& context = {});
 /// C ^= A * B over GF(2), C |= A * B for booleans.
@@ -125,31 +125,31 @@ HEPTAD_API void multiply_add(Type algebra, const ConstBitView& a, const ConstBit
 HEPTAD_API BitMatrix product(Type algebra, const ConstBitView& a, const ConstBitView& b, const BitOptions& options = {},
                              const Context& context = {});
 
-/// first * second * ... over GF(2) or for booleans, from the left. Between two products nothing leaves the packed
-/// layout where that is predicted to be faster, nor the basis if that chains ("chaining", "winograd", "classical";
+/// first * second * ... over GF(2) or for booleans, from the left. Between two products the matrices stay in the packed
+/// layout where that is predicted to be faster, and in their basis if it chains ("chaining", "winograd", "classical";
 /// "auto" takes what is predicted to be the fastest). Options as for multiply().
 HEPTAD_API BitMatrix chain_product(Type algebra, const std::vector<ConstBitView>& factors,
                                    const BitOptions& options = {}, const Context& context = {});
-/// a^exponent of a square matrix by squaring, in the same manner; a^0 is the identity.
+/// a^exponent of a square matrix, by squaring; a^0 is the identity.
 HEPTAD_API BitMatrix power(Type algebra, const ConstBitView& a, std::int64_t exponent, const BitOptions& options = {},
                            const Context& context = {});
 
 /// Bit (i, j) of the result: is there a path of one or more edges from i to j? An edge is a one of the square matrix.
 HEPTAD_API BitMatrix transitive_closure(const ConstBitView& graph, const Context& context = {});
-/// The same on the device that the options name ("cuda": the graph stays there until it is closed); of the others only
-/// the leaf counts.
+/// The same on the device of the options ("cuda": the graph stays there until it is closed). Of the others only the
+/// leaf counts.
 HEPTAD_API BitMatrix transitive_closure(const ConstBitView& graph, const BitOptions& options,
                                         const Context& context = {});
 
 /// What multiply() would do, and the bytes of its workspace. A workspace of the context (set_workspace) is
-/// heeded by multiply(), multiply_add() and product(): levels that do not fit are left out, and Error(resource) names
-/// the bytes where nothing fits. Chains, powers and closures keep whole matrices between their products, in memory of
-/// their own.
+/// used by multiply(), multiply_add() and product(): levels that do not fit are left out, and if nothing fits,
+/// Error(resource) names the bytes. Chains, powers and closures keep whole matrices between their products, in memory
+/// of their own.
 HEPTAD_API Plan plan(Type algebra, ProblemSize size, const BitOptions& options = {}, const Context& context = {});
 
 }  // namespace bits
 
-/// Triangles of an undirected graph; only edges (i, j) with i < j of its square matrix are read.
+/// How many triangles an undirected graph has; only edges (i, j) with i < j of its square matrix are read.
 HEPTAD_API std::int64_t count_triangles(const ConstBitView& graph, const Context& context = {});
 
 }  // namespace heptad

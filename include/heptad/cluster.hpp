@@ -1,4 +1,4 @@
-// Products of matrices that are spread over the ranks of a cluster in blocks, as ScaLAPACK has them. In
+// Products of matrices whose blocks are spread over the ranks of a cluster, like ScaLAPACK's. These functions are in
 // libheptad_scalapack.so, which also has psgemm_, pdgemm_, pcgemm_ and pzgemm_.
 #pragma once
 
@@ -15,14 +15,14 @@ namespace heptad {
 struct ProcessGrid {
     int rows = 1, cols = 1;
     int my_row = 0, my_col = 0;
-    std::vector<int> ranks;  ///< of process (r, c) at r * cols + c: the numbers that an exchange takes
+    std::vector<int> ranks;  ///< of process (r, c) at r * cols + c: the numbers that an exchange uses
 };
 
 /// A matrix in blocks of row_block x col_block, dealt out to the process rows and columns in turn, beginning with the
 /// first ones given. Each process has its blocks side by side, column-major, columns `leading` elements apart. The
 /// first blocks may be of another size, as with ScaLAPACK's descriptors of type 2.
 struct BlockCyclicMatrix {
-    void* data = nullptr;  ///< of this process
+    void* data = nullptr;  ///< the blocks of this process
     Type type = Type::f64;
     std::int64_t rows = 0, cols = 0;
     std::int64_t row_block = 1, col_block = 1;
@@ -36,19 +36,19 @@ struct BlockCyclicPart {
     BlockCyclicMatrix matrix;
     std::int64_t row = 0, col = 0;
     bool transpose = false;
-    bool conjugate = false;  ///< of complex types
+    bool conjugate = false;  ///< for complex types
 };
 
-/// Sends so many bytes to one rank while receiving so many from another one; -1 for none.
+/// Sends bytes to one rank while it receives bytes from another; -1 for none.
 using RankExchange = std::function<void(int to, const void* sent, std::int64_t sent_bytes, int from, void* received,
                                         std::int64_t received_bytes)>;
 
-/// C = alpha * A * B + beta * C on all processes of the grid, which call it alike. A is size.m x size.k, B size.k x
-/// size.n and C size.m x size.n, transposes applied; C is neither transposed nor conjugated. One element type: f64,
-/// f32, c128, c64, i32, i64; complex factors are for c64 and c128. beta = 0: C is not read. Each process takes over a
-/// block of the product, gets what it needs of A and B from whoever holds it, multiplies by the options with that many
-/// threads (0: all cores) and sends the holders of C what it computed. Throws Error(usage) or Error(input), on every
-/// process alike, for parts that are not inside their matrices.
+/// C = alpha * A * B + beta * C. All processes of the grid call it together. A is size.m x size.k, B size.k x size.n
+/// and C size.m x size.n, transposes applied; C is neither transposed nor conjugated. One element type: f64, f32, c128,
+/// c64, i32, i64; complex factors are for c64 and c128. beta = 0: C is not read. Each process takes over a block of the
+/// product, gets what it needs of A and B from whoever holds it, multiplies by the options with that many threads (0:
+/// all cores) and sends the holders of C what it computed. Throws Error(usage) or Error(input), on every process alike,
+/// for parts that are not inside their matrices.
 HEPTAD_API void multiply_block_cyclic(const ProblemSize& size, std::complex<double> alpha, const BlockCyclicPart& a,
                                       const BlockCyclicPart& b, std::complex<double> beta, const BlockCyclicPart& c,
                                       const ProcessGrid& grid, const RankExchange& exchange,

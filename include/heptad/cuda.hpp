@@ -4,7 +4,7 @@
 //   heptad::multiply(1.0, View::row_major(a, m, k), View::row_major(b, k, n), 0.0, View::row_major(c, m, n),
 //                    heptad::Options(), heptad::on_stream(stream));
 //
-// Products of matrices on a device run there, in the order of the stream, and only their start is waited for.
+// Products of matrices on a device run there, in the order of the stream. The call returns once they are enqueued.
 #pragma once
 
 #include <cuComplex.h>
@@ -34,7 +34,7 @@ struct TypeOf<cuDoubleComplex> {
     static constexpr Type value = Type::c128;
 };
 
-/// A window on a device's memory. The host cannot look at elements, so there is no way to name one.
+/// A window on a device's memory. The host cannot read elements, so there is no access to single ones.
 template <class T>
 class DeviceView {
 public:
@@ -76,7 +76,7 @@ private:
     MatrixView<T> view_;
 };
 
-/// A context whose products on a device are enqueued on this stream of it.
+/// A context whose products on a device are enqueued on this stream.
 inline Context on_stream(cudaStream_t stream) {
     Context context;
     context.set_stream(stream);

@@ -63,49 +63,48 @@ typedef struct heptad_const_matrix {
     int64_t row_stride, col_stride;
 } heptad_const_matrix;
 
-/* Set by heptad_options_init; null stands for those defaults everywhere. Strings must outlive the call only. */
+/* heptad_options_init sets the defaults; a null pointer stands for them. Strings need to live as long as the call. */
 typedef struct heptad_options {
-    size_t size;           /* bytes of this struct in the caller's header: later ones may have more fields */
-    const char* algorithm; /* "auto" or a name of the catalogue */
+    size_t size;           /* bytes of this struct in the caller's header; later headers may have more fields */
+    const char* algorithm; /* "auto" or a name from the catalogue */
     int levels;            /* -1: as many as pay */
     heptad_accuracy accuracy;
     const char* device;            /* "auto", "cpu", "reference", "cuda", "cuda:1"; several: "cuda:0,1", "cpu:4" */
     const char* leaf;              /* "auto" */
     const char* mode;              /* "auto", "serial", "parallel", "fused" */
-    int accumulate;                /* heptad_plan_create: beta will not be zero */
-    int64_t workspace_limit_bytes; /* INT64_MAX: what is free decides; 0: none at all */
-    int overwrite_inputs;          /* not 0: A and B may be used as scratch where that saves workspace; their contents
-                                      are lost, although the views say const. Set it only for memory that may be
-                                      written. A and B that overlap are never overwritten. */
+    int accumulate;                /* for heptad_plan_create: beta will not be zero */
+    int64_t workspace_limit_bytes; /* INT64_MAX: limited by free memory; 0: none */
+    int overwrite_inputs;          /* not 0: A and B may be used as scratch where that saves workspace. Their contents
+                                      are lost then, although the views are const. Set it only for writable memory.
+                                      A and B that overlap are never overwritten. */
 } heptad_options;
 
-typedef struct heptad_context heptad_context; /* threads, device and scratch memory of a series of products */
-typedef struct heptad_plan heptad_plan;       /* what was decided for a product */
+typedef struct heptad_context heptad_context; /* threads, device and scratch memory for a series of products */
+typedef struct heptad_plan heptad_plan;       /* what Heptad decided for a product */
 
 HEPTAD_C_API void heptad_options_init(heptad_options* options);
-/* The same for a struct of `size` bytes; what a program calls, so that it fills no more than the program's header has.
- */
+/* The same for a struct of `size` bytes. Programs call this one, so it fills only the fields that their header has. */
 HEPTAD_C_API void heptad_options_init_size(heptad_options* options, size_t size);
 #define heptad_options_init(options) heptad_options_init_size((options), sizeof(heptad_options))
 
 HEPTAD_C_API heptad_status heptad_context_create(heptad_context** context);
 HEPTAD_C_API void heptad_context_destroy(heptad_context* context);
 HEPTAD_C_API heptad_status heptad_context_set_threads(heptad_context* context, int threads);
-/* Where products run whose options leave the device to "auto"; "auto" takes it back. */
+/* The device of products whose options say "auto"; setting "auto" undoes it. */
 HEPTAD_C_API heptad_status heptad_context_set_device(heptad_context* context, const char* device);
-/* The memory must lie outside A, B and C, gaps between their rows included. */
+/* The memory must not overlap A, B and C, or the gaps between their rows. */
 HEPTAD_C_API heptad_status heptad_context_set_workspace(heptad_context* context, void* memory, int64_t bytes);
 /* Products on a device are enqueued on this stream (a cudaStream_t; null is its default stream). A workspace is device
    memory then. */
 HEPTAD_C_API heptad_status heptad_context_set_stream(heptad_context* context, void* stream);
-/* Called now and then from the thread that multiplies, with 0 to 1 of the predicted work; null: not at all. */
+/* Called now and then from the thread that multiplies, with the fraction of the predicted work done; null: never. */
 typedef void (*heptad_progress)(double fraction, const char* stage, void* user);
 HEPTAD_C_API heptad_status heptad_context_set_progress(heptad_context* context, heptad_progress progress, void* user);
-/* Gives back at once the scratch memory that the process keeps between products, for every context; null will do. */
+/* Frees the scratch memory that the process keeps between products, for all contexts. The context may be null. */
 HEPTAD_C_API void heptad_context_release(heptad_context* context);
-/* May be called from any thread, or a signal handler, while a product runs with this context. */
+/* Any thread, or a signal handler, may call this while a product runs with this context. */
 HEPTAD_C_API void heptad_context_cancel(heptad_context* context);
-/* From now on products run with this context again; until then every one ends with HEPTAD_CANCELLED. */
+/* Lets products run with this context again. Until then, each one ends with HEPTAD_CANCELLED. */
 HEPTAD_C_API void heptad_context_reset_cancel(heptad_context* context);
 
 HEPTAD_C_API heptad_status heptad_plan_create(heptad_plan** plan, int64_t m, int64_t k, int64_t n, heptad_type type,
@@ -123,7 +122,7 @@ HEPTAD_C_API double heptad_plan_error_bound(const heptad_plan* plan);
 HEPTAD_C_API heptad_status heptad_multiply(heptad_type type, double alpha, heptad_const_matrix a, heptad_const_matrix b,
                                            double beta, heptad_matrix c, const heptad_options* options,
                                            const heptad_context* context);
-/* The same of HEPTAD_C64 or HEPTAD_C128 with complex factors, real part first. conjugate_a, conjugate_b: not 0 takes
+/* The same for HEPTAD_C64 or HEPTAD_C128 with complex factors, real part first. conjugate_a, conjugate_b: if not 0, use
    the conjugates of the elements. */
 HEPTAD_C_API heptad_status heptad_multiply_complex(heptad_type type, const double alpha[2], heptad_const_matrix a,
                                                    int conjugate_a, heptad_const_matrix b, int conjugate_b,
@@ -133,7 +132,7 @@ HEPTAD_C_API heptad_status heptad_multiply_with_plan(heptad_type type, double al
                                                      heptad_const_matrix b, double beta, heptad_matrix c,
                                                      const heptad_plan* plan, const heptad_context* context);
 
-/* A and B are bf16 or f16 as `type` says, C is f32. */
+/* A and B are bf16 or f16, as `type` says. C is f32. */
 HEPTAD_C_API heptad_status heptad_multiply_into_f32(heptad_type type, double alpha, heptad_const_matrix a,
                                                     heptad_const_matrix b, double beta, heptad_matrix c,
                                                     const heptad_options* options, const heptad_context* context);
@@ -145,8 +144,8 @@ HEPTAD_C_API heptad_status heptad_multiply_strided_batch(heptad_type type, doubl
                                                          const heptad_options* options, const heptad_context* context);
 
 /* Packed bit matrices over GF(2) (HEPTAD_GF2: XOR of ANDs) and for booleans (HEPTAD_BOOL: OR of ANDs). A row is a run
-   of 64-bit words; column j is bit (offset + j) % 64 of word (offset + j) / 64, the lowest bit first. Bits beside the
-   columns of a view are neither looked at nor written. */
+   of 64-bit words; column j is bit (offset + j) % 64 of word (offset + j) / 64, the lowest bit first. Bits outside
+   the columns of a view are neither read nor written. */
 typedef struct heptad_bits {
     uint64_t* words;
     int64_t rows, cols;
@@ -165,30 +164,30 @@ typedef struct heptad_bit_matrix heptad_bit_matrix; /* owns its words; its rows 
 /* All zero. */
 HEPTAD_C_API heptad_status heptad_bit_matrix_create(heptad_bit_matrix** matrix, int64_t rows, int64_t cols);
 HEPTAD_C_API void heptad_bit_matrix_destroy(heptad_bit_matrix* matrix);
-/* Views of the whole matrix, which must outlive them; of a null pointer: views of 0 x 0 bits. */
+/* A view of the whole matrix, which must outlive it. For a null pointer: a view of 0 x 0 bits. */
 HEPTAD_C_API heptad_bits heptad_bit_matrix_view(heptad_bit_matrix* matrix);
 HEPTAD_C_API heptad_const_bits heptad_bit_matrix_const_view(const heptad_bit_matrix* matrix);
 
-/* to = from, and to = the transpose of from: into and out of words of one's own too. They must not overlap. */
+/* to = from, and to = the transpose of from. Either may be your own words. They must not overlap. */
 HEPTAD_C_API heptad_status heptad_bits_copy(heptad_const_bits from, heptad_bits to);
 HEPTAD_C_API heptad_status heptad_bits_transpose(heptad_const_bits from, heptad_bits to);
 HEPTAD_C_API heptad_status heptad_bits_count_ones(heptad_const_bits a, int64_t* ones);
 
 /* C = A * B; accumulate not 0: C ^= A * B over GF(2), C |= A * B for booleans. C must not overlap A or B. Of the
-   options only algorithm ("auto", "classical", "winograd", "self-inverse", "chaining"), levels, leaf and device are
-   heeded. On an NVIDIA device ("cuda") the matrices may lie in host memory or there. A workspace of the context is used
-   and nothing else, or HEPTAD_RESOURCE names the bytes it takes; powers and closures take memory of their own. */
+   options only algorithm ("auto", "classical", "winograd", "self-inverse", "chaining"), levels, leaf and device count.
+   For an NVIDIA device ("cuda") the matrices may be in host memory or there. If the context has a workspace, nothing
+   else is used, or HEPTAD_RESOURCE names the bytes needed; powers and closures allocate their own memory. */
 HEPTAD_C_API heptad_status heptad_bits_multiply(heptad_type algebra, heptad_const_bits a, heptad_const_bits b,
                                                 heptad_bits c, int accumulate, const heptad_options* options,
                                                 const heptad_context* context);
-/* power = A^exponent of a square matrix; they may be the same memory. */
+/* power = A^exponent for a square matrix A. Both may be the same memory. */
 HEPTAD_C_API heptad_status heptad_bits_power(heptad_type algebra, heptad_const_bits a, int64_t exponent,
                                              heptad_bits power, const heptad_options* options,
                                              const heptad_context* context);
-/* Bit (i, j) of closure: is there a path of one or more edges from i to j? They may be the same memory. */
+/* Bit (i, j) of closure: is there a path of one or more edges from i to j? Both may be the same memory. */
 HEPTAD_C_API heptad_status heptad_bits_closure(heptad_const_bits graph, heptad_bits closure,
                                                const heptad_context* context);
-/* The same where the options say: of them only device and leaf are heeded. */
+/* The same on the device of the options. Of the others only leaf counts. */
 HEPTAD_C_API heptad_status heptad_bits_closure_with(heptad_const_bits graph, heptad_bits closure,
                                                     const heptad_options* options, const heptad_context* context);
 

@@ -91,7 +91,7 @@ struct TypeOf<bool> {
 };
 
 HEPTAD_API const char* type_name(Type type) noexcept;
-/// Throws Error(usage) that lists the known names.
+/// Throws Error(usage) with a list of the known names.
 HEPTAD_API Type type_from_name(const std::string& name);
 HEPTAD_API std::size_t element_bytes(Type type) noexcept;
 
@@ -100,7 +100,7 @@ HEPTAD_API std::size_t element_bytes(Type type) noexcept;
 /// The numbers are the exit codes of the command line.
 enum class ErrorCode : int {
     internal = 1,
-    usage = 2,         // an argument that cannot be meant
+    usage = 2,         // an argument that makes no sense
     input = 3,         // data that is bad or does not match
     resource = 4,      // memory, disk or device ran out
     verification = 5,  // the result was checked and is wrong
@@ -119,7 +119,7 @@ private:
 
 // ---------------------------------------------------------------- views
 
-/// A window on somebody else's memory: element (i, j) is data[i * row_stride + j * col_stride].
+/// A window on memory that belongs to someone else: element (i, j) is data[i * row_stride + j * col_stride].
 template <class T>
 struct MatrixView {
     T* data = nullptr;
@@ -151,45 +151,44 @@ struct MatrixView {
 
 // ---------------------------------------------------------------- options
 
-/// How far a float product may trade accuracy for speed.
+/// How much accuracy a float product may give for speed.
 enum class Accuracy : std::uint8_t {
     strict,    // errors relative to (|A||B|)_ij, as a classical product has them
     balanced,  // relative to row i of A and column j of B, usually within ten times the classical product's
     fast,      // relative to the largest entries; as many levels as pay
-    exact,     // the exact product, rounded once: the same bits everywhere, or an error that says why not
+    exact,  // the exact product, rounded once: the same bits everywhere, or an error that says why it is not possible
 };
 
 /// Products over several devices, or of matrices too large for one: how the host cuts them up (docs/devices.md).
 struct HostOptions {
-    /// Most bytes of memory to use on each device, and for buffers of the host beside the matrices.
+    /// Most bytes to use on each device, and for buffers of the host beside the matrices.
     std::int64_t device_memory_bytes = std::numeric_limits<std::int64_t>::max();
     std::int64_t host_memory_bytes = std::numeric_limits<std::int64_t>::max();
     int levels = -1;                 ///< levels at the host; 0: segments of C, each a classical product; -1: what pays
-    std::string algorithm = "auto";  ///< of those levels: a name of the catalogue
+    std::string algorithm = "auto";  ///< of those levels: a name from the catalogue
     int pipelines = 0;               ///< per device; 0: what pays
 };
 
 struct Options {
-    std::string algorithm = "auto";  ///< a name of the catalogue, or "auto"
-    int levels = -1;                 ///< -1: as many as pay; 0 and up: exactly so many, where the sizes allow it
+    std::string algorithm = "auto";  ///< a name from the catalogue, or "auto"
+    int levels = -1;                 ///< -1: as many as pay; 0 and up: exactly this many, where the sizes allow it
     Accuracy accuracy = Accuracy::balanced;
     /// "auto", "cpu", "reference", "cuda", "cuda:1"; several devices: "cuda:0,1", or "cpu:4" for four cores as devices.
-    /// auto: where the matrices lie; from host memory to an NVIDIA device where that is predicted to be clearly sooner
+    /// auto: where the matrices are; from host memory to an NVIDIA device if that is predicted to be clearly sooner
     std::string device = "auto";
-    std::string leaf = "auto";  ///< "auto", or a leaf this machine has: "openblas", "blis", "mkl", "heptad"
-    /// Mode of the levels: "auto", "serial" (little memory), "parallel", or "fused": the innermost one inside the
-    /// kernel, without any memory, and parallel ones above it (devices)
+    std::string leaf = "auto";  ///< "auto", or a leaf of this machine: "openblas", "blis", "mkl", "heptad"
+    /// Mode of the levels: "auto", "serial" (little memory), "parallel", or "fused" (devices): the innermost level
+    /// inside the kernel, without any memory, and parallel levels above it
     std::string mode = "auto";
-    bool accumulate = false;  ///< plan(): beta will not be zero. multiply() looks at beta itself
-    /// A and B may be used as scratch where that saves workspace; take their contents for lost then, after an error or
-    /// a cancelled product too, although the views say const: set this only for memory that may be written. Plans that
-    /// make use of it say overwrite-inputs=yes and overwrite A and B whenever they are carried out; no other plan ever
-    /// does. A NaN, an infinity or a possible overflow is still answered from A and B as they were. A and B that
-    /// overlap are never overwritten.
+    bool accumulate = false;  ///< for plan(): beta will not be zero; multiply() looks at beta itself
+    /// A and B may be used as scratch where that saves workspace. Their contents are lost then, also after an error or
+    /// a cancelled product, although the views are const: set this only for writable memory. Plans that use it say
+    /// overwrite-inputs=yes and always overwrite A and B; no other plan does. A NaN, an infinity or a possible overflow
+    /// is still answered from A and B as they were. A and B that overlap are never overwritten.
     bool overwrite_inputs = false;
-    /// Most bytes of scratch memory the product may use; 0 means none at all (then the product is classical, unless A
-    /// and B may be overwritten or the device has kernels with sums inside). Products stay within a share of what is
-    /// really free in any case, cgroups and limits of the process included (docs/process.md).
+    /// Most bytes of scratch memory that the product may use; 0 means none (then the product is classical, unless A and
+    /// B may be overwritten or the device has kernels with sums inside). In any case products stay within a share of
+    /// what is really free, cgroups and limits of the process included (docs/process.md).
     std::int64_t workspace_limit_bytes = std::numeric_limits<std::int64_t>::max();
     HostOptions host = {};
 };
@@ -201,8 +200,8 @@ struct Progress {
 };
 using ProgressCallback = std::function<void(const Progress&)>;
 
-/// Set from any thread (or a signal handler); the product then ends with Error(cancelled) and C is undefined. So does
-/// every later one, until reset() is called.
+/// Any thread, or a signal handler, may set it. The product then ends with Error(cancelled) and C is undefined. So does
+/// every later product, until reset() is called.
 class HEPTAD_API CancelToken {
 public:
     CancelToken();
@@ -220,8 +219,8 @@ struct ProblemSize {
     std::int64_t m = 0, k = 0, n = 0;
 };
 
-/// What was decided for a product. Prints, and the print parses back; hand it to multiply() to have it carried out.
-/// A plan that was moved from holds none: whatever asks for it throws Error(usage) until another is assigned.
+/// What Heptad decided for a product. It prints as text that parses back; multiply() carries it out.
+/// A plan that was moved from is empty: using it throws Error(usage) until another is assigned.
 class HEPTAD_API Plan {
 public:
     Plan();
@@ -235,8 +234,8 @@ public:
     std::string to_string() const;
     ProblemSize size() const;
     Type type() const;
-    int levels() const;                    ///< those of a host that feeds devices among them
-    std::int64_t workspace_bytes() const;  ///< of a host that feeds devices: its buffers
+    int levels() const;                    ///< including those of a host that feeds devices
+    std::int64_t workspace_bytes() const;  ///< for a host that feeds devices: its buffers
     double predicted_s() const;
     /// Bound on max|C - computed| / (max|A| * max|B|) for floats; 0 for exact types.
     double error_bound() const;
@@ -249,26 +248,25 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
-/// Threads, device, scratch memory and hooks for a series of products. Cheap to copy; copies share their state.
+/// Threads, device, scratch memory and callbacks for a series of products. Cheap to copy; copies share their state.
 class HEPTAD_API Context {
 public:
     Context();
     Context& set_threads(int threads);  ///< 0: HEPTAD_THREADS, OMP_NUM_THREADS, or all cores that may be used
-    /// Where products run whose options leave the device to "auto": a name as in Options. "auto" takes it back.
+    /// The device of products whose options say "auto": a name as in Options. Setting "auto" undoes it.
     Context& set_device(const std::string& device);
-    /// Use the caller's scratch memory and no other. It must lie outside A, B and C, gaps between their rows included.
+    /// Use the caller's scratch memory and no other. It must not overlap A, B and C, or the gaps between their rows.
     Context& set_workspace(void* memory, std::int64_t bytes);
     /// Products on a device are enqueued on this stream (a cudaStream_t; null is its default stream). A workspace is
-    /// device memory then. With a workspace of at least the plan's bytes the stream may be one that is being captured
-    /// into a graph.
+    /// device memory then. With a workspace of at least the plan's bytes, the stream may be captured into a graph.
     Context& set_stream(void* stream);
     Context& set_progress(ProgressCallback callback);
     Context& set_cancel(CancelToken token);
-    /// Gives back at once the scratch memory that is kept between products, in host memory and on devices. It is kept
-    /// for all contexts of the process, and so is given back for all; products under way keep theirs.
+    /// Frees the scratch memory that is kept between products, in host memory and on devices. All contexts of the
+    /// process share it; products under way keep theirs.
     static void release() noexcept;
     int threads() const;
-    /// The one that was set, or "auto".
+    /// The device that was set, or "auto".
     std::string device() const;
 
     struct Impl;
@@ -281,18 +279,18 @@ private:
 /// What multiply() would do. Transposes and strides do not change the plan.
 HEPTAD_API Plan plan(ProblemSize size, Type type, const Options& options = {}, const Context& context = {});
 
-/// How multiply() would cut up a product of matrices in host memory and deal it out to the devices that the options
-/// name, such as "cuda:0,1" or "cpu:4". Needs no device: without one, the figures of an H200 are taken.
+/// How multiply() would cut up a product of matrices in host memory and share it among the devices of the options, such
+/// as "cuda:0,1" or "cpu:4". Needs no device: without one, it uses the figures of an H200.
 HEPTAD_API Plan plan_over_devices(ProblemSize size, Type type, const Options& options, const Context& context = {});
 
 // ---------------------------------------------------------------- products
 
-/// Views with the element type known at run time only.
+/// Views whose element type is known only at run time.
 struct ConstAnyView {
     const void* data = nullptr;
     Type type = Type::f32;
     std::int64_t rows = 0, cols = 0, row_stride = 0, col_stride = 0;
-    bool conjugate = false;  ///< of complex types: the elements count as their conjugates
+    bool conjugate = false;  ///< for complex types: use the conjugates of the elements
     ConstAnyView() = default;
     ConstAnyView(const void* d, Type t, std::int64_t r, std::int64_t c, std::int64_t rs, std::int64_t cs)
         : data(d), type(t), rows(r), cols(c), row_stride(rs), col_stride(cs) {}
@@ -300,7 +298,7 @@ struct ConstAnyView {
     ConstAnyView(const MatrixView<T>& v)
         : ConstAnyView(v.data, TypeOf<std::remove_const_t<T>>::value, v.rows, v.cols, v.row_stride, v.col_stride) {}
 };
-/// conjugated(a.transposed()) is the conjugate transpose of a. Real numbers stay what they are.
+/// conjugated(a.transposed()) is the conjugate transpose of a. Real numbers do not change.
 inline ConstAnyView conjugated(ConstAnyView view) {
     view.conjugate = !view.conjugate;
     return view;
@@ -330,8 +328,8 @@ HEPTAD_API void multiply(std::complex<double> alpha, const ConstAnyView& a, cons
                          std::complex<double> beta, const AnyView& c, const Options& options = {},
                          const Context& context = {});
 
-/// The same, as the plan says. Throws Error(usage) if the plan is for other sizes or another type, or for other things
-/// than matrices in memory: heptad/files.hpp and `heptad-mpi` carry out those of files and of a cluster.
+/// The same, as the plan says. Throws Error(usage) if the plan is for other sizes or another type, or not for matrices
+/// in memory: heptad/files.hpp and `heptad-mpi` carry out plans for files and for a cluster.
 HEPTAD_API void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double beta, const AnyView& c,
                          const Plan& plan, const Context& context = {});
 

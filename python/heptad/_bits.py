@@ -17,7 +17,7 @@ def _little(packed: Any, bitorder: str) -> Any:
     """Bytes with the lowest bit first, in rows without gaps."""
     np = _types.load()
     if bitorder not in ("little", "big"):
-        raise ValueError(f"'{bitorder}' is not an order of bits; say little or big, as numpy.packbits does")
+        raise ValueError(f"'{bitorder}' is not an order of bits; use little or big, as numpy.packbits does")
     packed = np.ascontiguousarray(packed)
     if bitorder == "big":
         packed = np.packbits(np.unpackbits(packed, axis=1), axis=1, bitorder="little")
@@ -26,9 +26,9 @@ def _little(packed: Any, bitorder: str) -> Any:
 
 class BitMatrix:
     """A matrix of bits, 64 to a word. `@` and `**` are products over GF(2) (XOR of ANDs), or with algebra="bool" over
-    the Booleans (OR of ANDs); `^`, `|` and `&` go bit by bit.
+    the Booleans (OR of ANDs). `^`, `|` and `&` work bit by bit.
 
-    BitMatrix(array): where the array is not zero (True), the bit is 1.
+    BitMatrix(array, algebra="gf2"): a bit is 1 where the array is not zero.
     """
 
     __slots__ = ("_bits", "algebra")
@@ -59,7 +59,7 @@ class BitMatrix:
 
     @staticmethod
     def from_packed(packed: Any, columns: int, algebra: Algebra = "gf2", *, bitorder: str = "big") -> BitMatrix:
-        """Of a uint8 array that holds 8 bits in a byte along each row, as numpy.packbits(a, axis=1) makes it."""
+        """From a uint8 array with 8 bits in a byte along each row, as numpy.packbits(a, axis=1) makes it."""
         np = _types.load()
         packed = np.asarray(packed)
         if packed.ndim != 2 or packed.dtype != np.uint8:
@@ -103,7 +103,7 @@ class BitMatrix:
         if bitorder == "little":
             return packed  # type: ignore[no-any-return]
         if bitorder != "big":
-            raise ValueError(f"'{bitorder}' is not an order of bits; say little or big, as numpy.packbits does")
+            raise ValueError(f"'{bitorder}' is not an order of bits; use little or big, as numpy.packbits does")
         return np.packbits(np.unpackbits(packed, axis=1, bitorder="little"), axis=1)  # type: ignore[no-any-return]
 
     def to_numpy(self) -> NDArray[numpy.bool_]:
@@ -120,7 +120,7 @@ class BitMatrix:
         return array if dtype is None else array.astype(dtype)
 
     def matmul(self, other: BitMatrix, *, device: str = "auto") -> BitMatrix:
-        """self @ other, on a device by name."""
+        """self @ other, on a device."""
         if not isinstance(other, BitMatrix):
             raise TypeError(f"a BitMatrix is multiplied by another, not by {type(other).__name__}; make one of it first")
         if other.algebra != self.algebra:
@@ -134,11 +134,11 @@ class BitMatrix:
         return BitMatrix._of(_core.power_of_bits(self.algebra, self._bits, operator.index(exponent)), self.algebra)
 
     def closure(self, *, device: str = "auto") -> BitMatrix:
-        """Bit (i, j): is there a path of one or more edges from i to j, where an edge is a 1 of this square matrix?"""
+        """Bit (i, j): is there a path of one or more edges from i to j? An edge is a 1 of this square matrix."""
         return BitMatrix._of(_core.closure_of_bits(self._bits, device), "bool")
 
     def triangles(self) -> int:
-        """Of an undirected graph; only edges (i, j) with i < j are looked at."""
+        """How many triangles an undirected graph has; only edges (i, j) with i < j count."""
         return self._bits.triangles()
 
     def count(self) -> int:
@@ -198,5 +198,5 @@ def _unpickled(packed: Any, columns: int, algebra: Algebra) -> BitMatrix:
 
 def _checked(algebra: Algebra) -> Algebra:
     if algebra not in ("gf2", "bool"):
-        raise ValueError(f"'{algebra}' is not an algebra of bits; say gf2 (XOR, AND) or bool (OR, AND)")
+        raise ValueError(f"'{algebra}' is not an algebra of bits; use gf2 (XOR, AND) or bool (OR, AND)")
     return algebra

@@ -98,26 +98,32 @@ def plan(
 ) -> Plan: ...
 
 class Verification:
-    """What heptad.verify found; true where the product is right."""
+    """What heptad.verify found. True if the product is right."""
 
     @property
     def passed(self) -> bool: ...
     @property
-    def decided(self) -> bool: ...
+    def decided(self) -> bool:
+        """False: nobody can say whether it is right."""
     @property
-    def miss_chance(self) -> float: ...
+    def miss_chance(self) -> float:
+        """The chance that a wrong product passes."""
     @property
-    def detectable_error(self) -> float: ...
+    def detectable_error(self) -> float:
+        """Floats: the smallest error of an entry that is found with that chance."""
     @property
-    def residual(self) -> float: ...
+    def residual(self) -> float:
+        """What was found, to compare with tolerance."""
     @property
     def tolerance(self) -> float: ...
     @property
-    def bad_row(self) -> int: ...
+    def bad_row(self) -> int:
+        """Where it is wrong; -1: not known."""
     @property
     def bad_col(self) -> int: ...
     @property
-    def explanation(self) -> str: ...
+    def explanation(self) -> str:
+        """One sentence."""
     def __bool__(self) -> bool: ...
 
 def verify(

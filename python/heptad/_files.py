@@ -16,9 +16,9 @@ Path = Union[str, "os.PathLike[str]"]
 
 
 class File:
-    """A matrix in a file: .npy, file.h5:/dataset, .mtx, and of bits .pbm and .png. Nothing of it is in memory.
+    """A matrix in a file: .npy, file.h5:/dataset, .mtx, or bits in .pbm and .png. It is not loaded.
 
-    a @ b is a product that waits for a name: (a @ b).save("C.npy").
+    a @ b is a product that needs a name to be computed: (a @ b).save("C.npy").
     """
 
     __slots__ = ("path", "shape", "type", "transposed")
@@ -38,7 +38,7 @@ class File:
         return File(self.path, self.shape[::-1], self.type, not self.transposed)
 
     def numpy(self) -> Any:
-        """The matrix of a .npy file as a read-only array that is mapped, not read."""
+        """A .npy file as a read-only array, mapped into memory."""
         import numpy
 
         array = numpy.load(self.path, mmap_mode="r", allow_pickle=False)
@@ -48,7 +48,7 @@ class File:
         return FileProduct(self, other) if isinstance(other, File) else NotImplemented
 
     def matmul(self, other: File, out_path: Path, **words: Any) -> File:
-        """self @ other into a file; the words are those of FileProduct.save."""
+        """self @ other into a file. Words: see FileProduct.run."""
         return (self @ other).save(out_path, **words)
 
     def __repr__(self) -> str:
@@ -58,7 +58,7 @@ class File:
 
 
 class FileProduct:
-    """a @ b of two files, not yet computed."""
+    """a @ b of two files, not computed yet."""
 
     __slots__ = ("a", "b")
 
@@ -75,7 +75,7 @@ class FileProduct:
         return (self.a.shape[0], self.b.shape[1])
 
     def save(self, out_path: Path, **words: Any) -> File:
-        """Computes the product into a file, which appears under its name when it is complete. Words: see run."""
+        """Computes the product into a file. The file takes its name when it is complete. Words: see run."""
         self.run(out_path, **words)
         return open(out_path)
 
@@ -96,15 +96,18 @@ class FileProduct:
     ) -> FileReport:
         """As save, and returns what was done: plan, times, pieces.
 
-        resume: piece by piece, and go on where an earlier run was ended (by Ctrl-C too).
+        resume: work piece by piece, and go on where an earlier run ended (also by Ctrl-C).
         progress: True for a bar of tqdm, or a function of (fraction, stage).
-        verify: check the result by a random test. memory_bytes: most memory to use for everything.
-        Ctrl-C returns at once. The piece under way is still finished, in the background, and kept for resume (if it is
-        the last one, the file appears).
-        type: f64 widens; gf2 or bool says how bits are multiplied. columns: .npy files hold packed bits.
+        verify: check the result by a random test.
+        memory_bytes: most memory to use for everything.
+        type: f64 widens; gf2 or bool says how bits are multiplied.
+        columns: the .npy files hold packed bits, and B has this many columns.
+
+        Ctrl-C returns at once. The piece under way is finished in the background and kept for resume; if it is the last
+        one, the file appears.
         """
         if not (progress is None or isinstance(progress, bool) or callable(progress)):
-            raise TypeError(f"progress is a {type_of(progress).__name__}; say True, or give a function of (fraction, stage)")
+            raise TypeError(f"progress is a {type_of(progress).__name__}; use True, or give a function of (fraction, stage)")
         bar = _Bar() if progress is True else None
         listener = bar or (progress if callable(progress) else None)
         try:
@@ -157,7 +160,7 @@ class _Bar:
 
 
 def open(path: Path) -> File:
-    """A matrix in a file, to be multiplied from file to file. Reads the header only; of bits, the file."""
+    """A matrix in a file, to multiply from file to file. Reads only the header, but the whole file of bits."""
     import json
     import subprocess
 
@@ -166,9 +169,9 @@ def open(path: Path) -> File:
     os.stat(file)  # a missing file is Python's own error
     if not os.access(file, os.R_OK):
         raise PermissionError(f"'{file}' may not be read")
-    told = subprocess.run([PROGRAM, "info", "--json", "--", name], capture_output=True, text=True, check=False)
-    if told.returncode != 0:
-        sentence = told.stderr.strip().removeprefix("heptad: ")
+    info = subprocess.run([PROGRAM, "info", "--json", "--", name], capture_output=True, text=True, check=False)
+    if info.returncode != 0:
+        sentence = info.stderr.strip().removeprefix("heptad: ")
         raise ValueError(sentence or f"'{name}' cannot be read as a matrix")
-    facts = json.loads(told.stdout)
+    facts = json.loads(info.stdout)
     return File(name, (facts["rows"], facts["cols"]), facts.get("type"))

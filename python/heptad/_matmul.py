@@ -20,21 +20,21 @@ def matmul(
     device: str = "auto",
     workspace_limit: int | None = None,
 ) -> Any:
-    """The product of two arrays, as numpy.matmul has it: one-dimensional arrays are vectors, more than two dimensions
-    are stacks of matrices that are broadcast, and `out` may be given.
+    """The product of two arrays, like numpy.matmul: one-dimensional arrays are vectors, arrays of more than two
+    dimensions are stacks of matrices that are broadcast, and `out` takes the result.
 
-    Arrays are float64, float32, float16, bfloat16 (of ml_dtypes), complex64, complex128, int32 (modulo 2**32), int64
-    (modulo 2**64) or bool (OR of ANDs), of any layout; they are copied only where their strides are negative, zero or
-    no multiple of an element. Arrays of CuPy and PyTorch, and others on an NVIDIA device that speak DLPack, are
-    multiplied where they lie, on the caller's stream.
+    Types: float64, float32, float16, bfloat16 (of ml_dtypes), complex64, complex128, int32 (modulo 2**32), int64
+    (modulo 2**64) and bool (OR of ANDs), in any layout. Only arrays with negative or zero strides, or strides that are
+    no multiple of an element, are copied. Arrays of CuPy and PyTorch, and others on an NVIDIA device that support
+    DLPack, are multiplied in place, on the caller's stream.
 
     accuracy: exact, strict, balanced or fast: how far errors may exceed the classical product's (docs/accuracy.md).
-    algorithm, levels: by name and number instead of what is predicted to be fastest; levels=0 is classical.
+    algorithm, levels: a name and a number in place of the predicted best; levels=0 is classical.
     device: auto, cpu, cuda, cuda:1, cuda:0,1 ...
     workspace_limit: most bytes of scratch memory; 0 for none.
 
-    Ctrl-C ends a product at once. With `out`, whose contents are undefined then, it ends when nobody writes there any
-    more: a vendor's library in the middle of a large product may take seconds.
+    Ctrl-C ends a product at once. With `out` it waits until nobody writes there any more, which may take seconds in the
+    middle of a large product of a vendor's library; `out` is undefined then.
     """
     np = _types.numpy or _types.load()
     levels = -1 if levels is None else levels_number(levels)

@@ -13,7 +13,7 @@ def levels_number(levels: int | None) -> int:
     if levels is None:
         return -1
     if index(levels) < 0:
-        raise ValueError(f"{levels} levels are not possible; say 0 or more, or None for as many as pay")
+        raise ValueError(f"{levels} levels are not possible; use 0 or more, or None for as many as pay")
     return levels
 
 
@@ -21,5 +21,5 @@ def bytes_number(what: str, count: int | None) -> int:
     if count is None:
         return -1
     if index(count) < 0:
-        raise ValueError(f"{what} of {count} bytes is not possible; say 0 or more, or None for no limit")
+        raise ValueError(f"{what} of {count} bytes is not possible; use 0 or more, or None for no limit")
     return count

@@ -27,7 +27,7 @@ def _seconds_text(seconds: float) -> str:
 
 
 class Plan:
-    """What was decided for a product of an m x k and a k x n matrix. str(plan) is one line, and Plan.parse reads it."""
+    """What Heptad decided for a product of an m x k by a k x n matrix. str(plan) is one line; Plan.parse reads it."""
 
     __slots__ = ("_plan",)
 
@@ -36,6 +36,7 @@ class Plan:
 
     @staticmethod
     def parse(text: str) -> Plan:
+        """The plan that str(plan) or `heptad plan` printed."""
         return Plan(_core.Plan.parse(text))
 
     @property
@@ -52,19 +53,22 @@ class Plan:
 
     @property
     def type(self) -> str:
-        """f64, f32, tf32, bf16, f16, i32, i64, gf2 or bool."""
+        """f64, f32, tf32, bf16, f16, c64, c128, i32, i64, gf2 or bool."""
         return self._plan.type
 
     @property
     def levels(self) -> int:
+        """How many levels are nested; 0 is classical."""
         return self._plan.levels
 
     @property
     def workspace_bytes(self) -> int:
+        """Memory beside the matrices."""
         return self._plan.workspace_bytes
 
     @property
     def predicted_s(self) -> float:
+        """Predicted seconds."""
         return self._plan.predicted_s
 
     @property
@@ -74,12 +78,12 @@ class Plan:
 
     @property
     def expected_error_growth(self) -> float:
-        """So many times the classical product's error."""
+        """The expected error over the classical product's."""
         return self._plan.expected_error_growth
 
     @property
     def typical_error(self) -> float:
-        """The largest error over |a_i||b_j| to be expected of even data; 0 for exact types."""
+        """The largest error over |a_i||b_j| to expect of even data; 0 for exact types."""
         return self._plan.typical_error
 
     def words(self) -> dict[str, str]:
@@ -88,7 +92,7 @@ class Plan:
         return {name: value for name, value in pairs}
 
     def facts(self) -> dict[str, str]:
-        """What a person wants to know, in words."""
+        """The plan in words for a person, by name."""
         words = self.words()
         plan = self._plan
         facts = {
@@ -117,7 +121,7 @@ class Plan:
         return facts
 
     def explain(self) -> str:
-        """Several lines for a person."""
+        """The same as several lines."""
         return "\n".join(f"{name:<15} {value}" for name, value in self.facts().items())
 
     def __str__(self) -> str:
@@ -172,9 +176,10 @@ def plan(
     device: str = "auto",
     workspace_limit: int | None = None,
 ) -> Plan:
-    """What heptad.matmul would do with an m x k and a k x n array; "gf2": what @ of BitMatrix would do.
+    """What heptad.matmul would do with an m x k and a k x n array.
 
-    dtype: one of NumPy's, or heptad's names: f64, f32, tf32, bf16, f16, i32, i64, bool, gf2. The rest as for matmul.
+    dtype: a NumPy type or one of Heptad's names: f64, f32, tf32, bf16, f16, c64, c128, i32, i64, bool; gf2 is what @ of
+    BitMatrix would do. Other arguments as for matmul.
     """
     name = dtype if isinstance(dtype, str) and dtype in _NAMES else _name_of(dtype)
     return Plan(
@@ -193,7 +198,7 @@ def plan(
     )
 
 
-_NAMES = frozenset(("f64", "f32", "tf32", "bf16", "f16", "i32", "i64", "bool", "gf2"))
+_NAMES = frozenset(("f64", "f32", "tf32", "bf16", "f16", "c64", "c128", "i32", "i64", "bool", "gf2"))
 
 
 def _name_of(dtype: Any) -> str:

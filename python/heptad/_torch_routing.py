@@ -35,7 +35,7 @@ def _tf32_is_allowed() -> bool:
 
 
 class Routing:
-    """What `enable` set up. Ends with `disable()`, or with the `with` block that it opens."""
+    """What `enable` set up. It ends with `disable()`, or with its `with` block."""
 
     def __init__(self, min_size: int, accuracy: str) -> None:
         self.min_size = min_size
@@ -128,14 +128,14 @@ _current: Routing | None = None
 
 
 def enable(min_size: int = 1024, accuracy: Accuracy = "balanced") -> Routing:
-    """From now on, in all threads, Heptad carries out PyTorch's products where m, k and n are at least min_size and a
-    faster algorithm is predicted to pay; PyTorch does all others. Also as `with heptad.torch.enable(): ...`.
+    """From now on, in all threads, Heptad makes PyTorch's products whose m, k and n are at least min_size, if a faster
+    algorithm is predicted to pay. PyTorch makes all others. Also as `with heptad.torch.enable(): ...`.
 
-    float32, float64, bfloat16, float16, complex64 and complex128, on NVIDIA devices and in host memory. Where PyTorch is
-    allowed TF32, so is Heptad. accuracy: as for heptad.matmul.
+    float32, float64, bfloat16, float16, complex64 and complex128, on NVIDIA devices and in host memory. Where PyTorch
+    may use TF32, so may Heptad. accuracy: as for heptad.matmul.
     """
     if min_size < 1:
-        raise ValueError(f"a min_size of {min_size} is not possible; say 1 or more")
+        raise ValueError(f"a min_size of {min_size} is not possible; use 1 or more")
     _products.plan("f32", 1, 1, 1, False, (accuracy, "auto", 0, "cpu", -1))  # or ValueError that lists the words
     routing = Routing(min_size, accuracy)
     routing._before = _current

@@ -67,7 +67,7 @@ def as_array(given: Any) -> Any:
     if getattr(type(given), "__array_ufunc__", load) is None:  # BitMatrix, File
         raise TypeError(f"{type(given).__name__} has a product of its own: use @")
     if isinstance(given, np.ma.MaskedArray):
-        raise TypeError("heptad does not heed masks; give the array without one, such as a.filled(0)")
+        raise TypeError("heptad does not support masks; give the array without one, such as a.filled(0)")
     known = ("__array__", "__array_interface__", "__array_struct__", "__buffer__")
     if hasattr(given, "__dlpack__") and not any(hasattr(given, name) for name in known):
         return np.from_dlpack(given)

@@ -18,10 +18,10 @@ def verify(
     all_rows: bool = False,
     seed: int | None = None,
 ) -> _core.Verification:
-    """Checks c = a @ b of three matrices by a random test. The result is true in an `if`, and tells in
-    `explanation` what was found, and in `miss_chance` how probably a wrong c passes.
+    """Checks c = a @ b by a random test, without multiplying again. The result is true if c is right.
 
-    accuracy: what c was allowed. all_rows: bool, recompute every row. seed: of the random test, to repeat it.
+    accuracy: the accuracy that c was made with. all_rows: for bool, recompute every row, not a sample. seed: repeats
+    a random test.
     """
     matrices = (a, b, c)
     if all(isinstance(x, BitMatrix) for x in matrices):

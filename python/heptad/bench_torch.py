@@ -295,7 +295,7 @@ def main() -> None:
         sys.exit(refuse(USAGE, f"--device takes cuda, cuda:N or cpu, not '{options.device}'"))
     if device.type == "cuda":
         if not torch.cuda.is_available():
-            sys.exit(refuse(RESOURCE, "PyTorch sees no NVIDIA device; say --device cpu"))
+            sys.exit(refuse(RESOURCE, "PyTorch sees no NVIDIA device; use --device cpu"))
         device = torch.device("cuda", device.index or 0)
     on_device = device.type == "cuda"
     sizes = options.sizes or ([4096, 8192, 16384] if on_device else [1024, 2048])

@@ -32,10 +32,10 @@ def matmul(
     algorithm: str = "auto",
     levels: int | None = None,
 ) -> Any:
-    """The product as jax.numpy.matmul has it: vectors, matrices, and stacks of them that are broadcast.
+    """The product like jax.numpy.matmul: vectors, matrices, and stacks of them that are broadcast.
 
-    Of float64, float32, bfloat16, float16 or int32, both of one type; the words as for heptad.matmul. float32 is
-    multiplied as float32 whatever jax_default_matmul_precision says. With gradients (jax.grad) of the same accuracy.
+    float64, float32, bfloat16, float16 or int32, both of one type. Words as for heptad.matmul. float32 is multiplied as
+    float32, whatever jax_default_matmul_precision says. Gradients (jax.grad) have the same accuracy.
     """
     a, b = jnp.asarray(a), jnp.asarray(b)
     if a.ndim == 0 or b.ndim == 0:

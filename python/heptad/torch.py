@@ -30,10 +30,10 @@ def matmul(
     algorithm: str = "auto",
     levels: int | None = None,
 ) -> _Tensor:
-    """The product as torch.matmul has it: vectors, matrices, and stacks of them that are broadcast.
+    """The product like torch.matmul: vectors, matrices, and stacks of them that are broadcast.
 
-    Of float64, float32, bfloat16, float16, complex64 or complex128, both of one type, on one NVIDIA device (on its
-    current stream) or in host memory; the words as for heptad.matmul. Where a faster algorithm does not pay, the vendor's product is taken.
+    float64, float32, bfloat16, float16, complex64 or complex128, both of one type, on one NVIDIA device (on its current
+    stream) or in host memory. Words as for heptad.matmul. Where a faster algorithm does not pay, the vendor multiplies.
     """
     if a.dim() == 0 or b.dim() == 0:
         raise ValueError("matmul: an operand is a scalar; multiply by scalars with *")
@@ -68,14 +68,14 @@ def addmm(
     algorithm: str = "auto",
     levels: int | None = None,
 ) -> _Tensor:
-    """beta * input + alpha * a @ b of matrices as torch.addmm has it; with beta = 0, input is not looked at."""
+    """beta * input + alpha * a @ b, like torch.addmm; with beta = 0, input is not read."""
     words = (accuracy, algorithm, levels_number(levels))
     result: _Tensor = _sum_product(input, a, b, float(beta), float(alpha), *words)
     return result
 
 
 def external_matmul(a: _Tensor, b: _Tensor, *, out: _Tensor) -> None:
-    """For Inductor, which times it beside its own products:
+    """For Inductor, which times it beside its own products.
 
     torch._inductor.config.external_matmul.append(heptad.torch.external_matmul)
     torch.compile(model, mode="max-autotune")

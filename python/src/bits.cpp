@@ -29,7 +29,7 @@ Type algebra_of(const std::string& word) {
     if (word == "bool") {
         return Type::boolean;
     }
-    throw Error(ErrorCode::usage, "'" + word + "' is not an algebra of bits; say gf2 (XOR, AND) or bool (OR, AND)");
+    throw Error(ErrorCode::usage, "'" + word + "' is not an algebra of bits; use gf2 (XOR, AND) or bool (OR, AND)");
 }
 
 /// Matrices of Python, kept while work that may be left reads them.

@@ -40,7 +40,7 @@ Type type_of(xla::DataType type) {
 
 const xla::Buffer& buffer(const xla::Buffers& given, std::int64_t index) {
     if (index >= given.size || given.types[index] != xla::kBuffer) {
-        throw Error(ErrorCode::internal, "XLA passed other things than two arrays and one for the result");
+        throw Error(ErrorCode::internal, "XLA passed something else than two arrays and one for the result");
     }
     return *static_cast<const xla::Buffer*>(given.buffers[index]);
 }

@@ -15,7 +15,7 @@ Accuracy accuracy_of(const std::string& word) {
     if (word == "exact") {
         return Accuracy::exact;
     }
-    throw Error(ErrorCode::usage, "'" + word + "' is not an accuracy; say exact, strict, balanced or fast");
+    throw Error(ErrorCode::usage, "'" + word + "' is not an accuracy; use exact, strict, balanced or fast");
 }
 
 Options options_of(const std::string& accuracy, const std::string& algorithm, int levels, const std::string& device,

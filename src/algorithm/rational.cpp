@@ -29,7 +29,7 @@ Wide greatest_common_divisor(Wide x, Wide y) {
 std::int64_t narrowed(Wide x) {
     // The smallest 64-bit number is left out so that negation can never overflow.
     fail_if(magnitude(x) > std::numeric_limits<std::int64_t>::max(), ErrorCode::input,
-            "an exact rational computation left 64 bits; use smaller coefficients");
+            "an exact rational computation does not fit in 64 bits; use smaller coefficients");
     return static_cast<std::int64_t>(x);
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 VerifyOptions inner_options(const CheckOptions& options) {
     if (options.threads < 0 || options.threads > 4096) {
-        fail(ErrorCode::usage, "{} threads are not possible; say 1 to 4096, or 0 for all cores", options.threads);
+        fail(ErrorCode::usage, "{} threads are not possible; use 1 to 4096, or 0 for all cores", options.threads);
     }
     VerifyOptions inner;
     inner.by.accuracy = options.accuracy;

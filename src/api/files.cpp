@@ -110,7 +110,7 @@ FileReport public_report(const Report& report) {
 FileReport multiply_files(const std::string& a, const std::string& b, const std::string& c,
                           const FileOptions& options) try {
     if (options.threads < 0 || options.threads > 4096) {
-        fail(ErrorCode::usage, "{} threads are not possible; say 1 to 4096, or 0 for all cores", options.threads);
+        fail(ErrorCode::usage, "{} threads are not possible; use 1 to 4096, or 0 for all cores", options.threads);
     }
     if ((options.beta != 0.0) == options.c0.empty()) {
         fail(ErrorCode::usage, "beta is {} and c0 is '{}'; they belong together, give both or neither",

@@ -28,7 +28,7 @@ Context::Impl& made(std::shared_ptr<Context::Impl>& impl) {
 
 Context& Context::set_threads(int threads) try {
     if (threads < 0 || threads > 4096) {
-        fail(ErrorCode::usage, "{} threads are not possible; say 1 to 4096, or 0 for all cores", threads);
+        fail(ErrorCode::usage, "{} threads are not possible; use 1 to 4096, or 0 for all cores", threads);
     }
     made(impl_).threads = threads;
     return *this;
@@ -42,7 +42,7 @@ Context& Context::set_device(const std::string& device) try {
     } else if (cuda::is_device_name(device)) {
         cuda::device_index(device);  // or wrong usage
     } else if (device != "auto" && device != "cpu" && device != "reference") {
-        fail(ErrorCode::usage, "'{}' is not a device; say auto, cpu, reference, cuda, cuda:N, cuda:N,M or cpu:N",
+        fail(ErrorCode::usage, "'{}' is not a device; use auto, cpu, reference, cuda, cuda:N, cuda:N,M or cpu:N",
              device);
     }
     made(impl_).device = device;

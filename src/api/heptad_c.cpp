@@ -47,7 +47,7 @@ void remember(const char* sentence) noexcept {
 
 Type type_of(heptad_type type) {
     if (type < HEPTAD_F64 || type > HEPTAD_C128) {
-        throw Error(ErrorCode::usage, "the element type is none of heptad_type");
+        throw Error(ErrorCode::usage, "the element type is not one of heptad_type");
     }
     return static_cast<Type>(type);
 }
@@ -98,7 +98,7 @@ Options options_of(const heptad_options* given) {
     const heptad_options* const options = &known;
     const auto text = [](const char* value) { return std::string(value == nullptr ? "auto" : value); };
     if (options->accuracy < HEPTAD_STRICT || options->accuracy > HEPTAD_EXACT) {
-        throw Error(ErrorCode::usage, "accuracy is none of heptad_accuracy");
+        throw Error(ErrorCode::usage, "accuracy is not one of heptad_accuracy");
     }
     if (options->workspace_limit_bytes < 0) {
         throw Error(ErrorCode::usage, "workspace_limit_bytes is " + std::to_string(options->workspace_limit_bytes) +

@@ -11,7 +11,7 @@ nlohmann::json parse_json(const std::string& text) {
     const auto check_depth = [](int around, Event event, nlohmann::json&) {
         const bool opens = event == Event::array_start || event == Event::object_start;
         fail_if(opens && around >= kDeepestJson, ErrorCode::input,
-                "the JSON nests its values more than {} deep, and no file of ours does", kDeepestJson);
+                "the JSON is nested more than {} deep, and no file of Heptad is", kDeepestJson);
         return true;
     };
     try {

@@ -46,7 +46,7 @@ public:
         add(row, part, kByte * part.cols, x_);
         for (std::int64_t i = 0; i < part.rows; ++i) {
             fail_if(sums_[static_cast<std::size_t>(row + i)] != 0, ErrorCode::verification,
-                    "C is wrong, certainly: a sum over random vectors differs in row {} of the columns from {} on",
+                    "C is certainly wrong: a sum over random vectors differs in row {} of the columns from {} on",
                     window.row + i, window.col);
         }
     }

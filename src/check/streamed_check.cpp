@@ -63,7 +63,7 @@ public:
                              window.row);
         } else if (const std::int64_t wrong = residual_->first_wrong(row, part.rows); wrong >= 0) {
             fail(ErrorCode::verification,
-                 "C is wrong, certainly: a sum over random vectors differs in row {} of the columns from {} on",
+                 "C is certainly wrong: a sum over random vectors differs in row {} of the columns from {} on",
                  window.row + wrong - row, window.col);
         }
     }

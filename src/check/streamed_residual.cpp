@@ -119,8 +119,8 @@ void StreamedResidual::judge(const Strip& strip, const Row& row, const std::vect
     const bool as_fast = ratios_of(rounding_.expected_of_sum(whole), underflow, strip, sums).allowed <= 1;
     if (!(ratios.worst <= 1)) {
         fail(ErrorCode::verification,
-             "C is wrong: random sums over row {} of the columns from {} on are off by {:.3g} times the rounding error "
-             "to be expected, and {:.3g} times is allowed{}",
+             "C is wrong: random sums over row {} of the columns from {} on are off by {:.3g} times the expected "
+             "rounding error, and {:.3g} times is allowed{}",
              row.index, strip.first_col, kMostOfEntry * ratios.allowed, kMostOfEntry, as_fast ? passes_as_fast() : "");
     }
     if (ratios.allowed > 1) {
@@ -173,8 +173,8 @@ VerifyResult StreamedResidual::result(int rounds, std::uint64_t seed) const {
         result.verdict = Verdict::not_verifiable;
         result.bad_row = worst_row_;
         result.explanation = fmt::format(
-            "row {} is off by {:.3g} times the rounding error to be expected, and {:.3g} times is allowed; only "
-            "rounding errors that all agree in sign could explain it{}; look at it with 'heptad verify'",
+            "row {} is off by {:.3g} times the expected rounding error, and {:.3g} times is allowed; only rounding "
+            "errors that all have the same sign could explain it{}; check it with 'heptad verify'",
             worst_row_, kMostOfEntry * largest_ratio_, kMostOfEntry,
             passes_as_fast_ && !rounding_.by_whole_matrices() ? passes_as_fast() : "");
     } else if (stands_alone) {

@@ -20,8 +20,8 @@ void require_shapes(const ConstView& a, const ConstView& b, const ConstView& c, 
     if (!options.adds()) {
         return;
     }
-    fail_if(!options.c0, ErrorCode::usage, "beta is {}, so the C it multiplied is needed to verify; give c0",
-            options.beta);
+    fail_if(!options.c0, ErrorCode::usage,
+            "beta is {}, so the matrix that it multiplied is needed to verify C; give c0", options.beta);
     if (options.c0->rows != c.rows || options.c0->cols != c.cols || options.c0->type != c.type) {
         fail(ErrorCode::input, "C0 is {} x {} of {} and C is {} x {} of {}; give matching ones", options.c0->rows,
              options.c0->cols, type_name(options.c0->type), c.rows, c.cols, type_name(c.type));
@@ -38,7 +38,7 @@ void require_options(Type type, const VerifyOptions& options) {
                 "alpha or beta = {} is not an element of {}; give integers", scalar, type_name(type));
     }
     fail_if(!(options.by.planned_growth == 0 || options.by.planned_growth >= 1), ErrorCode::usage,
-            "an expected growth of errors of {} is not possible; give 1 or more, or 0 if it is not known",
+            "an expected error growth of {} is not possible; give 1 or more, or 0 if it is not known",
             options.by.planned_growth);
     fail_if(options.rounds < 1 || options.rounds > 64, ErrorCode::usage, "{} rounds are not possible; choose 1 to 64",
             options.rounds);

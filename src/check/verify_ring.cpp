@@ -54,7 +54,7 @@ VerifyResult verify_exactly(const VerifyProblem& problem) {
         result.verdict = Verdict::failed;
         result.bad_row = residual.first_wrong(0, problem.c.rows);
         result.explanation =
-            fmt::format("C is wrong, certainly: {} of its sums over {} random vectors differ, the first in row {}",
+            fmt::format("C is certainly wrong: {} of its sums over {} random vectors differ, the first in row {}",
                         wrong, kExactVectors, result.bad_row);
     } else {
         result.explanation =

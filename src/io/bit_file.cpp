@@ -70,7 +70,7 @@ void require_writable_format(const std::string& path) {
     fail_if(format_of(path, false) == BitFormat::matrix_market, ErrorCode::input,
             "'{}': Matrix Market files are only read; write .pbm, .png or .npy", path);
     fail_if(promises_foreign_format(path) || is_hdf5_name(path), ErrorCode::input,
-            "'{}' promises a format that bits are not written in; write .pbm, .png or .npy", path);
+            "'{}' has the suffix of a format in which Heptad does not write bits; write .pbm, .png or .npy", path);
 }
 
 void write_bits(const std::string& path, const ConstBitView& matrix, bool packed, const FileHooks& hooks) {

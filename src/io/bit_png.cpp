@@ -286,8 +286,7 @@ namespace heptad {
 namespace {
 
 [[noreturn]] void refuse(const std::string& path) {
-    fail(ErrorCode::input, "'{}': this build has no zlib, which PNG files need; use .pbm, or build again with zlib",
-         path);
+    fail(ErrorCode::input, "'{}': this build has no zlib, which PNG files need; use .pbm, or build with zlib", path);
 }
 
 }  // namespace

@@ -207,10 +207,10 @@ void require_kind_fits(Kind kind, Type type) {
     const bool bit_type = type == Type::gf2 || type == Type::boolean;
     const bool fractions = kind == Kind::normal || kind == Kind::hilbert || kind == Kind::kaporin;
     fail_if(bit_type && (fractions || kind == Kind::uniform || kind == Kind::positive || kind == Kind::integer),
-            ErrorCode::usage, "'{}' does not make elements of type {}; bits, graph, identity, ones and zeros do", name,
+            ErrorCode::usage, "'{}' cannot make elements of type {}; bits, graph, identity, ones and zeros can", name,
             type_name(type));
     fail_if(!is_float(type) && fractions, ErrorCode::usage,
-            "'{}' does not make elements of type {}; uniform, positive and integer do", name, type_name(type));
+            "'{}' cannot make elements of type {}; uniform, positive and integer can", name, type_name(type));
 }
 
 void require_range(const GenerateOptions& options, Type type) {

@@ -84,8 +84,8 @@ Installed::Installed()
 
 Calls::Calls(const std::string& needed_for) : installed_(installed.lock()) {
     fail_if(!installed_->found, ErrorCode::input,
-            "'{}' needs HDF5 1.10 or later, and this machine does not have the HDF5 library where programs look for "
-            "it; install it (Debian: libhdf5-dev), or use a .npy file",
+            "'{}' needs HDF5 1.10 or later, and this machine does not have the HDF5 library; install it (Debian: "
+            "libhdf5-dev), or use a .npy file",
             needed_for);
     installed_->functions.Eget_auto2(kDefault, &print_, &print_to_);
     installed_->functions.Eset_auto2(kDefault, nullptr, nullptr);

@@ -136,7 +136,7 @@ std::string header_text(const JournalHeader& header) {
 bool take_whole_line(const std::string& path, const std::string& text, std::int64_t number, JournalHeader& header) {
     if (number == 1) {
         fail_if(text != kTitle, ErrorCode::input,
-                "'{}' {}, which this version of heptad cannot go on with; start over without --resume", path,
+                "'{}' {}, so this version of Heptad cannot resume it; start over without --resume", path,
                 text.starts_with(kAnyTitle) ? "was written by another version" : "is not a journal");
         return false;
     }

@@ -82,14 +82,14 @@ Type market_type(const MarketHeader& header, const std::string& path, std::optio
              type_name(*as));
     }
     if (as && complex && !is_complex(*as) && *as != Type::gf2 && *as != Type::boolean) {
-        fail(ErrorCode::usage, "'{}' holds complex numbers, which are not read as {}; say --type c64 or c128", path,
+        fail(ErrorCode::usage, "'{}' holds complex numbers, which are not read as {}; use --type c64 or c128", path,
              type_name(*as));
     }
     if (as) {
         return *as;
     }
     fail_if(header.field == MarketField::pattern, ErrorCode::usage,
-            "'{}' says where its entries are but not what they are; say --type bool or gf2 for bits, or a type of "
+            "'{}' says where its entries are but not their values; use --type bool or gf2 for bits, or a type of "
             "numbers for ones",
             path);
     return complex ? Type::c128 : header.field == MarketField::integer ? Type::i32 : Type::f64;

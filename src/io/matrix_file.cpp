@@ -163,8 +163,8 @@ void MatrixFile::require_unchanged() const {
 }
 
 InputChanged::InputChanged(const std::string& name)
-    : Error(ErrorCode::input, fmt::format("'{}' was changed while it was multiplied, so that the result would be of "
-                                          "neither version; start over without --resume when it rests",
+    : Error(ErrorCode::input, fmt::format("'{}' was changed while it was multiplied, so the result would match neither "
+                                          "version; start over without --resume once it stays as it is",
                                           name)) {}
 
 }  // namespace heptad

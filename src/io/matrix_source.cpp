@@ -33,7 +33,7 @@ Type raw_type(const std::string& path, const RawShape& raw, std::optional<Type> 
     fail_if(raw.type == Type::gf2 || raw.type == Type::boolean, ErrorCode::input,
             "'{}' cannot be bits without a header; give them as .npy or .pbm", path);
     if (as && *as != raw.type && !(*as == Type::tf32 && raw.type == Type::f32)) {
-        fail(ErrorCode::input, "'{}' is said to hold {}, but {} is asked for; name one type", path, type_name(raw.type),
+        fail(ErrorCode::input, "'{}' is given as {}, but {} is asked for; name one type", path, type_name(raw.type),
              type_name(*as));
     }
     return as.value_or(raw.type);
@@ -80,8 +80,8 @@ MatrixSource dataset_matrix(const MatrixName& name) {
 MatrixSource find_matrix(const MatrixName& name) {
     if (const std::optional<Type> stored = widened_from(name)) {
         fail(ErrorCode::input,
-             "'{}' holds {}, which products in memory read as {} and no others; give more memory, or save it as {}",
-             name.path, type_name(*stored), type_name(*name.as), type_name(*name.as));
+             "'{}' holds {}, which only products in memory read as {}; give more memory, or save it as {}", name.path,
+             type_name(*stored), type_name(*name.as), type_name(*name.as));
     }
     if (name.bits) {
         return packed_matrix(name);
@@ -90,7 +90,7 @@ MatrixSource find_matrix(const MatrixName& name) {
         return raw_matrix(name.path, *name.raw, name.as);
     }
     fail_if(is_matrix_market_name(name.path), ErrorCode::input,
-            "'{}' is a Matrix Market file, which products in memory read and no others; give more memory, or save it "
+            "'{}' is a Matrix Market file, which only products in memory read; give more memory, or save it "
             "as .npy",
             name.path);
     if (is_hdf5_name(name.path)) {

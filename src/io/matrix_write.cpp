@@ -21,10 +21,10 @@ constexpr std::array<const char*, 9> kForeign{".mtx", ".csv", ".tsv", ".txt", ".
 void require_format(const std::string& path) {
     fail_if(is_bit_file_name(path), ErrorCode::input,
             "'{}' would be a file of packed bits, but this matrix has a byte or more for each element; name a .npy "
-            "file, or ask for packed bits: --type gf2 or bool, and no option that only others have",
+            "file, or make the result packed: --type gf2 or bool, without options that packed bits do not have",
             path);
     fail_if(promises_foreign_format(path), ErrorCode::input,
-            "'{}' promises a format that is not written; name a .npy file", path);
+            "'{}' has the suffix of a format that Heptad does not write; name a .npy file", path);
 }
 
 }  // namespace

@@ -264,8 +264,8 @@ Type choose_type(const std::string& descr, const std::string& name, std::optiona
         fail_if(!as, ErrorCode::input, "'{}' has dtype '{}', which is read only when the type is named; name {}{}",
                 name, descr, choices, descr == "|u1" ? ", and --columns if these are packed bits" : "");
         fail(ErrorCode::input,
-             "'{}' has dtype '{}', which can be read as {} but not as {}: only conversions that round nothing are "
-             "made; convert it with a.astype in numpy or name another type",
+             "'{}' has dtype '{}', which can be read as {} but not as {}, because that would round; convert it with "
+             "a.astype in numpy or name another type",
              name, descr, choices, type_name(*as));
     }
     fail(ErrorCode::input, "'{}' has dtype '{}': {}", name, shown(descr), way_out(descr));

@@ -82,12 +82,12 @@ PartialFile PartialFile::reopen(const OutputNames& names, const std::string& hea
     std::string start(header.size(), '\0');
     fail_if(::fstat(file.cached_.get(), &facts) != 0 || facts.st_size != layout.data_offset + layout.total_bytes(),
             ErrorCode::input,
-            "'{}' has {} bytes where the result has {}, so that it cannot go on; start over without --resume",
+            "'{}' has {} bytes where the result has {}, so it cannot be resumed; start over without --resume",
             names.partial(), facts.st_size, layout.data_offset + layout.total_bytes());
     read_exactly(read_from(file.cached_.get()), start.data(), static_cast<std::int64_t>(start.size()), 0,
                  names.partial());
     fail_if(start != header, ErrorCode::input,
-            "'{}' does not begin like the result, so that it cannot go on; start over without --resume",
+            "'{}' does not begin like the result, so it cannot be resumed; start over without --resume",
             names.partial());
     // Tiles are judged by what the disk holds: pages that it has not taken yet might still be lost.
     file.sync();

@@ -271,7 +271,7 @@ std::vector<std::vector<Contender>> contender_groups(const cpu::CpuBackend& back
 }  // namespace
 
 Machine measure_machine(int threads, double budget_s, const TuneProgress& progress, LoadWatch* given_watch) {
-    fail_if(threads < 1, ErrorCode::usage, "{} threads cannot multiply anything; give at least 1", threads);
+    fail_if(threads < 1, ErrorCode::usage, "{} threads cannot multiply anything; use at least 1", threads);
     const auto tell = [&](double fraction, const std::string& stage) {
         if (progress) {
             progress(fraction, stage);

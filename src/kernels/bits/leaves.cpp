@@ -151,7 +151,7 @@ const Leaf& find_leaf(Type algebra, const std::string& name) {
         }
     }
     const std::vector<std::string> names = leaf_names(algebra);
-    fail(ErrorCode::usage, "'{}' is not a leaf for {} products on this processor; take auto or one of: {}", name,
+    fail(ErrorCode::usage, "'{}' is not a leaf for {} products on this processor; use auto or one of: {}", name,
          type_name(algebra),
          std::accumulate(names.begin() + 1, names.end(), names.front(),
                          [](const std::string& list, const std::string& next) { return list + " " + next; }));

@@ -224,7 +224,7 @@ const LevelProgram& find_level_program(const std::string& name) {
     for (const LevelProgram& of_schedule : programs()) {
         names += " " + of_schedule.name;
     }
-    fail(ErrorCode::usage, "'{}' is not an algorithm for packed bit matrices; take auto or one of: {}", name, names);
+    fail(ErrorCode::usage, "'{}' is not an algorithm for packed bit matrices; use auto or one of: {}", name, names);
 }
 
 const LevelProgram& usual_level_program() {

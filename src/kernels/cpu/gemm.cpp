@@ -273,7 +273,8 @@ void gemm(const Product& product, InstructionSet set) {
         case Type::f16:
             return gemm_short(product, set);
         default:
-            fail(ErrorCode::usage, "there is no cpu kernel for products of {}; its types are floats, i32 and i64",
+            fail(ErrorCode::usage,
+                 "there is no cpu kernel for products of {}; there are kernels for floats, i32 and i64",
                  type_name(product.a.type));
     }
 }

@@ -13,7 +13,7 @@ const char* accuracy_name(Accuracy accuracy) {
 
 void refuse_exact(Accuracy accuracy, Type type, const char* place) {
     fail_if(accuracy == Accuracy::exact && is_float(type), ErrorCode::usage,
-            "accuracy exact is for products in memory, on a processor or one device, and not {}; take accuracy strict",
+            "accuracy exact is for products in memory, on a processor or one device, and not {}; use accuracy strict",
             place);
 }
 

@@ -74,7 +74,7 @@ ProductPlan plan_among_ranks(const ProblemSize& size, Type type, const RankCut& 
 
 void check_rank_cut(const ProductPlan& plan) {
     fail_if(!plan.rank, ErrorCode::input,
-            "the plan says nothing of ranks: rank={{ranks=...;algorithm=...}} is missing");
+            "the plan does not mention ranks: rank={{ranks=...;algorithm=...}} is missing");
     const RankCut& cut = *plan.rank;
     const ClusterGrid& grid = cut.grid;
     fail_if(cut.ranks < 1, ErrorCode::input, "a plan for {} ranks is not possible", cut.ranks);

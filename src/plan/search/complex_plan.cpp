@@ -106,7 +106,7 @@ ProductPlan plan_complex_way(const Problem& problem, const Machine& machine, Com
     if (left < 0 && problem.options.accuracy == Accuracy::exact) {
         fail(ErrorCode::resource,
              "an exact product of {} needs {} bytes of workspace for its real numbers, and {} are allowed; raise the "
-             "limit or take accuracy strict",
+             "limit or use accuracy strict",
              type_name(problem.type), real_copies_bytes(copies), problem.options.workspace_limit_bytes);
     }
     Problem real = real_problem(problem, way);
@@ -138,8 +138,8 @@ ProductPlan complex_library_plan(const Problem& problem, const Machine& machine,
 
 void check_complex_plan(const ProductPlan& plan) {
     fail_if(!is_complex(plan.type) || plan.complex == ComplexWay::none || is_on_device(plan), ErrorCode::input,
-            "a plan of c64 or c128 on the processor, and no other, says complex=three-products, one-product or "
-            "in-place; this one is of {} on {} and says {}",
+            "only a plan of c64 or c128 on the processor says complex=three-products, one-product or in-place; this "
+            "one is of {} on {} and says {}",
             type_name(plan.type), plan.backend, complex_way_name(plan.complex));
     check_plan(real_plan(plan));
     ProductPlan expected = plan;

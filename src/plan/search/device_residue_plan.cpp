@@ -160,7 +160,7 @@ ProductPlan make_exact_device_plan(const Problem& problem, const Machine& machin
     const bool has_type = has_type_of_residues(problem.type) && !is_complex(problem.type);
     if (!has_type && problem.type != Type::i64) {
         fail(ErrorCode::usage,
-             "accuracy exact on a device is for f32 and f64, not for {}; set device to cpu, or take accuracy strict",
+             "accuracy exact on a device is for f32 and f64, not for {}; set device to cpu, or use accuracy strict",
              type_name(problem.type));
     }
     if ((options.mode != "auto" && options.levels != 0) ||

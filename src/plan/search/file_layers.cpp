@@ -297,8 +297,8 @@ FileLaunch plan_file_launch(const FileProblem& problem, const OuterLevels& outer
     }
     OuterLaunch layers = around_products(problem, outer);
     fail_if(layers.part.memory_bytes <= 0, ErrorCode::resource,
-            "a line of a block of outer levels takes {} bytes on its way, and {} bytes are allowed in all; give a "
-            "larger --memory, or leave --host-levels out",
+            "one line of a block of outer levels takes {} bytes, and {} bytes are allowed in all; give a larger "
+            "--memory, or leave --host-levels out",
             layers.a.bounce_bytes, problem.memory_bytes);
     FileLaunch launch{plan_files(layers.part, predict), {}};
     ProductPlan& plan = launch.plan;

@@ -298,8 +298,8 @@ const char* kept_name(Kept kept) {
 
 FileChoice plan_files(const FileProblem& problem, const PredictStage& predict) {
     fail_if(problem.m == 0 || problem.n == 0 || problem.k == 0, ErrorCode::input,
-            "a product of {} x {} x {} has nothing to read piece by piece, and so no plan; 'heptad mul' makes it at "
-            "once",
+            "a product of {} x {} x {} has nothing to read piece by piece, so it has no such plan; 'heptad mul' "
+            "multiplies it at once",
             problem.m, problem.k, problem.n);
     if (problem.by_time) {
         if (const std::optional<FileChoice> fastest = fastest_plan(problem, predict)) {

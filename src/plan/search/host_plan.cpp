@@ -202,13 +202,13 @@ std::optional<HostDecision> plan_cut(const HostProblem& problem, const DeviceFac
 
 void check_constraints(const HostOptions& constraints) {
     fail_if(constraints.levels < -1, ErrorCode::usage,
-            "{} levels at the host are not possible; say 0 and up, or -1 for what pays", constraints.levels);
+            "{} levels at the host are not possible; use 0 or more, or -1 for what pays", constraints.levels);
     fail_if(constraints.pipelines < 0 || constraints.pipelines > kMostPipelines, ErrorCode::usage,
-            "{} pipelines per device are not possible; say 1 to {}, or 0 for what pays", constraints.pipelines,
+            "{} pipelines per device are not possible; use 1 to {}, or 0 for what pays", constraints.pipelines,
             kMostPipelines);
     if (const std::int64_t least = std::min(constraints.device_memory_bytes, constraints.host_memory_bytes);
         least < 0) {
-        fail(ErrorCode::usage, "{} bytes of memory cannot be used; say 0 and up", least);
+        fail(ErrorCode::usage, "{} bytes of memory cannot be used; give 0 or more", least);
     }
 }
 
@@ -218,11 +218,10 @@ void check_constraints(const HostOptions& constraints) {
     if (shortage.of_block) {
         std::rethrow_exception(shortage.of_block);
     }
-    fail_if(
-        shortage.host_bytes != std::numeric_limits<std::int64_t>::max(), ErrorCode::resource,
-        "a product of {} x {} x {} in {} over {} needs {} bytes of buffers in host memory, and {} are available; use "
-        "fewer devices or pipelines, or smaller blocks by less device memory",
-        size.m, size.k, size.n, type_name(problem.type), devices.name, shortage.host_bytes, host.memory_bytes);
+    fail_if(shortage.host_bytes != std::numeric_limits<std::int64_t>::max(), ErrorCode::resource,
+            "a product of {} x {} x {} in {} over {} needs {} bytes of buffers in host memory, and {} are available; "
+            "use fewer devices or pipelines, or less device memory, which makes smaller blocks",
+            size.m, size.k, size.n, type_name(problem.type), devices.name, shortage.host_bytes, host.memory_bytes);
     fail(ErrorCode::resource,
          "a product of {} x {} x {} in {} over {} needs {} bytes on each device, and {} are available; allow more "
          "device "

@@ -175,8 +175,8 @@ bool has_fused_kernels(const Problem& problem, const Machine& machine) {
 
 void validate(const Problem& problem, const Machine& machine) {
     const Options& options = problem.options;
-    fail_if(problem.m < 0 || problem.k < 0 || problem.n < 0, ErrorCode::usage,
-            "sizes are not negative; {}x{}x{} was asked for", problem.m, problem.k, problem.n);
+    fail_if(problem.m < 0 || problem.k < 0 || problem.n < 0, ErrorCode::usage, "sizes must be 0 or more, not {}x{}x{}",
+            problem.m, problem.k, problem.n);
     for (const auto& [rows, cols] : {std::pair{problem.m, problem.k}, {problem.k, problem.n}, {problem.m, problem.n}}) {
         checked_mul(checked_mul(rows, cols), static_cast<std::int64_t>(element_bytes(problem.type)));
     }
@@ -196,7 +196,7 @@ void validate(const Problem& problem, const Machine& machine) {
     fail_if(leaf_traits(options.leaf).by_residues && !backend_traits(problem).is_device &&
                 options.accuracy != Accuracy::exact,
             ErrorCode::usage,
-            "leaf {} is for accuracy exact on a processor; set accuracy to exact, or take another leaf", options.leaf);
+            "leaf {} is for accuracy exact on a processor; set accuracy to exact, or use another leaf", options.leaf);
     if (options.mode == mode_name(LevelMode::fused) && !has_fused_kernels(problem, machine)) {
         fail(ErrorCode::usage,
              "the description of this machine has no kernels with sums inside for {} on {}; set mode to auto, serial "
@@ -221,7 +221,7 @@ void check_plan(const ProductPlan& plan) {
     fail_if(is_packed(plan), ErrorCode::input,
             "this is a plan for packed bits, 64 elements to a word, and none for numbers");
     fail_if(plan.disk || plan.rank || plan.host || plan.transfers || plan.panels || plan.count, ErrorCode::input,
-            "this plan has other places divide the product first; it is not a plan of one whole product of numbers");
+            "in this plan other places divide the product first; give a plan of one whole product of numbers");
     if ((is_complex(plan.type) && !is_on_device(plan)) || plan.complex != ComplexWay::none) {
         check_complex_plan(plan);
         return;
@@ -239,12 +239,12 @@ void check_plan(const ProductPlan& plan) {
                  ring_name(algorithm.ring), type_name(plan.type));
         }
         fail_if(!level.schedule.empty() && find_schedule(level.schedule).algorithm != level.algorithm, ErrorCode::input,
-                "schedule {} is not one of algorithm {}", level.schedule, level.algorithm);
+                "schedule {} does not belong to algorithm {}", level.schedule, level.algorithm);
     }
     fail_if(!has_levels(plan.type, backend_traits(plan.backend)) && !plan.levels.empty(), ErrorCode::input,
             "products of {} have no levels on this backend", type_name(plan.type));
     fail_if(plan.threads < 1 || plan.threads > 4096, ErrorCode::input,
-            "a plan for {} threads cannot be carried out; say 1 to 4096", plan.threads);
+            "a plan for {} threads cannot be carried out; use 1 to 4096", plan.threads);
     expected.workspace_bytes = plan_workspace_bytes(expected);
     expected.error_bound = error_bound(expected);
     if (!(expected == plan)) {

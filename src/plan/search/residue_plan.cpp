@@ -168,7 +168,7 @@ ProductPlan make_residue_plan(const Problem& problem, const Machine& machine) {
     }
     fail_if(!fits(plan), ErrorCode::resource,
             "accuracy exact takes at least {} bytes of workspace for this product, and {} are allowed; give more, "
-            "or take accuracy strict",
+            "or use accuracy strict",
             plan.workspace_bytes, problem.options.workspace_limit_bytes);
     return plan;
 }

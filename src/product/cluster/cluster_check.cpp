@@ -198,7 +198,7 @@ private:
         } else {
             if (const std::int64_t wrong = residual_.first_wrong(0, plan_.m); wrong >= 0) {
                 fail(ErrorCode::verification,
-                     "C is wrong, certainly: its sums over {} random vectors differ, the first in row {}",
+                     "C is certainly wrong: its sums over {} random vectors differ, the first in row {}",
                      check::kExactVectors, wrong);
             }
             return check::exact_vectors_agree(seed_);

@@ -192,8 +192,8 @@ private:
         const JobRecord before = record_of_lines(parts_.before->job, parts_.journal_path());
         if (before.plan.rank->ranks != ranks_.size()) {
             fail(ErrorCode::usage,
-                 "'{}' is of a job with {} ranks and this one has {}; start as many, or leave out --resume to start "
-                 "over",
+                 "'{}' comes from a job with {} ranks, and this one has {}; start as many, or leave out --resume to "
+                 "start over",
                  parts_.journal_path(), before.plan.rank->ranks, ranks_.size());
         }
         record.plan = before.plan;
@@ -204,7 +204,7 @@ private:
         if (job_.resume && !job_.c0.empty() && is_same_file(job_.c0, job_.output)) {
             // A job that ended just after it gave the result its name leaves exactly this.
             fail(ErrorCode::input,
-                 "there is nothing to resume for '{}', which may hold the sum already; look at it, and run without "
+                 "there is nothing to resume for '{}', which may already hold the sum; check it, and run without "
                  "--resume to add again",
                  job_.output);
         }

@@ -30,7 +30,9 @@ void check_request(const ClusterJob& job) {
              "--algorithm grid");
     }
     if (job.node.options.accuracy == Accuracy::strict) {
-        fail(ErrorCode::usage, "caps is Strassen's algorithm, and --accuracy strict allows classical products only");
+        fail(ErrorCode::usage,
+             "caps is Strassen's algorithm, and --accuracy strict allows only classical products; leave one of the two "
+             "out");
     }
 }
 

@@ -208,7 +208,7 @@ void JobParts::require_unchanged_inputs() {
     agree_or_discard([&] {
         if (inputs_ && inputs_->identities() != identities_) {
             fail(ErrorCode::input,
-                 "the matrices were changed while they were multiplied; start again when they stay as they are");
+                 "the matrices were changed while they were multiplied; start again once nothing changes them");
         }
     });
 }

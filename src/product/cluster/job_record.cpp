@@ -83,7 +83,7 @@ JobRecord parse_shared_text(const std::string& text) {
 
 JobRecord record_of_lines(const std::vector<std::string>& lines, const std::string& path) {
     if (lines.size() < 2 || !lines[0].starts_with(kPlan) || !lines[1].starts_with(kMemory)) {
-        fail(ErrorCode::input, "'{}' does not begin with a plan; without --resume the product starts over", path);
+        fail(ErrorCode::input, "'{}' does not begin with a plan; leave out --resume to start over", path);
     }
     JobRecord record;
     try {
@@ -91,9 +91,8 @@ JobRecord record_of_lines(const std::vector<std::string>& lines, const std::stri
         check_rank_cut(record.plan);
     } catch (const Error& error) {
         fail(ErrorCode::input,
-             "'{}' begins with a plan that cannot be carried out ({}); without --resume the product "
-             "starts over",
-             path, error.what());
+             "'{}' begins with a plan that cannot be carried out ({}); leave out --resume to start over", path,
+             error.what());
     }
     record.memory_bytes = std::stoll(lines[1].substr(std::string(kMemory).size()));
     record.facts.assign(lines.begin() + 2, lines.end());
@@ -104,10 +103,10 @@ void require_same_job(const std::vector<std::string>& before, const std::vector<
                       const std::string& path) {
     const auto [old_line, new_line] = std::mismatch(before.begin(), before.end(), now.begin(), now.end());
     if (old_line != before.end() || new_line != now.end()) {
-        fail(ErrorCode::input,
-             "'{}' belongs to a job that differs from this one: there '{}', here '{}'; without --resume the product "
-             "starts over",
-             path, old_line == before.end() ? "nothing" : *old_line, new_line == now.end() ? "nothing" : *new_line);
+        fail(
+            ErrorCode::input,
+            "'{}' belongs to a job that differs from this one: there '{}', here '{}'; leave out --resume to start over",
+            path, old_line == before.end() ? "nothing" : *old_line, new_line == now.end() ? "nothing" : *new_line);
     }
 }
 

@@ -56,7 +56,7 @@ BitMatrix close_on_cuda(const ConstBitView& graph, const bits::BitOptions& optio
     }
     if (graph.rows > 0) {
         if (const cuda::PointerPlace place = cuda::place_of(graph.words); place.kind == cuda::PointerKind::device) {
-            fail(ErrorCode::input, "the graph is in the memory of cuda:{}; copy it to host memory", place.device);
+            fail(ErrorCode::input, "the graph is in the memory of cuda:{}; copy it to host memory first", place.device);
         }
     }
     BitMatrix result = BitMatrix::copy_of(graph);

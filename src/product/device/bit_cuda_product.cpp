@@ -112,8 +112,8 @@ void multiply_bits_on_cuda(Type algebra, const ConstBitView& a, const ConstBitVi
     }
     if (context.stream != nullptr || context.workspace_bytes >= 0) {
         fail(ErrorCode::usage,
-             "matrices in host memory are brought to the device in streams and memory of our own; set neither a stream "
-             "nor a workspace in the context");
+             "Heptad moves matrices from host memory to the device with streams and memory of its own; set neither a "
+             "stream nor a workspace in the context");
     }
     if (goes_beyond_device(operand_bytes(size), limits_of(options))) {
         multiply_bits_over_devices(algebra, a, b, c, accumulate, options, context);

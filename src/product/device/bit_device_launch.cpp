@@ -100,8 +100,8 @@ BitDeviceLaunch bit_device_launch(const ProductPlan& plan, bool aligned) {
     BitDeviceLaunch launch = laid_out(plan, aligned);
     if (launch.workspace_bytes() > plan.workspace_bytes) {
         fail(ErrorCode::usage,
-             "the plan is for an A whose rows begin on 16-byte boundaries, and those of this one do not; plan with "
-             "aligned = false");
+             "the plan is for an A whose rows begin on 16-byte boundaries, and these rows do not; plan with aligned = "
+             "false");
     }
     return launch;
 }

@@ -159,21 +159,21 @@ void validate(const BitDeviceProblem& problem, const BitDeviceOptions& options) 
              size.m, size.k, size.n, kMostBitSide);
     }
     if (options.most_panel_k < kBitUnit || options.most_panel_k % kBitUnit != 0) {
-        fail(ErrorCode::usage, "{} bits of k at a time are not possible; take a multiple of {}", options.most_panel_k,
+        fail(ErrorCode::usage, "{} bits of k at a time are not possible; use a multiple of {}", options.most_panel_k,
              kBitUnit);
     }
     if (options.first_panel_k < 0 || options.first_panel_k % kBitUnit != 0) {
         fail(ErrorCode::usage,
-             "{} bits of k before a product may end are not possible; take a multiple of {}, or 0 for never",
+             "{} bits of k before a product may end are not possible; use a multiple of {}, or 0 for never",
              options.first_panel_k, kBitUnit);
     }
     const int most = kMostSerialBitLevels + kMostParallelBitLevels;
     if (options.levels < -1 || options.levels > most) {
-        fail(ErrorCode::usage, "{} levels are not possible on a device; take 0 to {}, or -1 for as many as pay",
+        fail(ErrorCode::usage, "{} levels are not possible on a device; use 0 to {}, or -1 for as many as pay",
              options.levels, most);
     }
     if (options.serial_levels < -1 || options.serial_levels > kMostSerialBitLevels) {
-        fail(ErrorCode::usage, "{} serial levels are not possible; take 0 to {}, or -1 for as few as fit",
+        fail(ErrorCode::usage, "{} serial levels are not possible; use 0 to {}, or -1 for as few as fit",
              options.serial_levels, kMostSerialBitLevels);
     }
     const bool fast = options.algorithm != "auto" && options.algorithm != "classical";

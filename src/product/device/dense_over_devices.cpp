@@ -154,8 +154,8 @@ HostFacts host_facts(std::int64_t memory_bytes, int threads) {
 void require_no_workspace_or_stream(const ProductContext& context) {
     if (context.workspace_bytes >= 0 || context.stream != nullptr) {
         fail(ErrorCode::usage,
-             "a product over several devices takes memory and streams of its own; set neither a workspace nor a stream "
-             "in its context");
+             "a product over several devices uses its own memory and streams; set neither a workspace nor a stream in "
+             "its context");
     }
 }
 
@@ -285,7 +285,7 @@ RunReport multiply_over_devices(Factor alpha, const ConstView& a, const ConstVie
              type_name(plan.type), type_name(c.type));
     }
     if (is_packed(plan)) {
-        fail(ErrorCode::usage, "the plan is for packed bits; give it to a product of these");
+        fail(ErrorCode::usage, "the plan is for packed bits; use it for a product of packed bits");
     }
     const HostForecast told = check_plan_over_devices(plan);
     if (is_empty_product(alpha, a, c)) {

@@ -24,7 +24,7 @@ constexpr double kCopyBytesPerS = 8e9;
 
 [[noreturn]] void refuse(const std::string& name) {
     fail(ErrorCode::usage,
-         "'{}' is not a list of devices; say cuda:0,1 for two NVIDIA devices, or cpu:4 for four cores as devices (1 to "
+         "'{}' is not a list of devices; use cuda:0,1 for two NVIDIA devices, or cpu:4 for four cores as devices (1 to "
          "{})",
          name, kMostDevices);
 }

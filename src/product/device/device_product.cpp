@@ -119,7 +119,7 @@ void validate_boundaries(const ConstView& a, const ConstView& b, const ConstView
     for (int i = 0; i < 3; ++i) {
         const std::size_t bytes = element_bytes(views[i].type);
         if (is_complex(views[i].type) && reinterpret_cast<std::uintptr_t>(views[i].data) % bytes != 0) {
-            fail(ErrorCode::input, "{} lies at {}, and {} on a device begins on a {}-byte boundary; copy it there",
+            fail(ErrorCode::input, "{} is at {}, but {} on a device must begin on a {}-byte boundary; copy it to one",
                  names[i], views[i].data, type_name(views[i].type), bytes);
         }
     }

@@ -349,8 +349,8 @@ std::optional<RunReport> try_schedule(Factor alpha, const ConstView& a, const Co
 
 [[noreturn]] void fail_without_room(const ProblemSize& size, int device) {
     fail(ErrorCode::resource,
-         "cuda:{} has {} bytes free, too few for the matrices of a product of {} x {} x {}; leave the plan out, and it "
-         "is cut up, or wait until others need less of the device",
+         "cuda:{} has {} bytes free, too few for the matrices of a product of {} x {} x {}; leave the plan out, so "
+         "that the product is cut up, or wait until more is free",
          device, cuda::free_bytes(device), size.m, size.k, size.n);
 }
 

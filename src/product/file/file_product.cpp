@@ -93,7 +93,7 @@ public:
         if (request_.resume && !is_left && sources_.c0 && same_file(sources_.c0->path, names_.target)) {
             // A run that ended just after it gave the result its name leaves exactly this.
             fail(ErrorCode::input,
-                 "there is nothing to resume for '{}', which may hold the sum already; look at it, and run without "
+                 "there is nothing to resume for '{}', which may already hold the sum; check it, and run without "
                  "--resume to add again",
                  names_.shown);
         }
@@ -167,7 +167,7 @@ private:
                 PartialFile::reopen(names_.products(), "", products_layout(*launch_.layers), hooks_.watch);
         }
         if (plan.disk->c_block > 1 && outputs.block_bytes() != plan.disk->c_block) {
-            fail(ErrorCode::input, "'{}' cannot be written as it was begun; without --resume the product starts over",
+            fail(ErrorCode::input, "'{}' cannot be written in the way it was begun; leave out --resume to start over",
                  names_.partial());
         }
         problem.c.block_bytes = outputs.block_bytes();
@@ -178,9 +178,8 @@ private:
         const FileSchedule schedule = schedule_of(problem, launch_);
         if (how_of(before.header.products) != before.header.how) {
             fail(ErrorCode::input,
-                 "'{}' was begun with products cut up for other devices, which would round otherwise; give the "
-                 "--device, "
-                 "--device-memory and --host-levels of then, or start over without --resume",
+                 "'{}' was begun with products cut up for other devices, which would round differently; give the same "
+                 "--device, --device-memory and --host-levels as then, or start over without --resume",
                  names_.partial());
         }
         const StepPlans products(before.header.products);

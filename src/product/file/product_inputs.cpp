@@ -67,8 +67,8 @@ void refuse_inputs_as_outputs(const ProductSources& sources, const OutputNames& 
         for (const MatrixSource* input : inputs) {
             if (same_file(input->path, own)) {
                 fail(ErrorCode::input,
-                     "'{}' is an input, and a product into '{}' uses that name for itself; rename the input or "
-                     "choose another output",
+                     "'{}' is an input, and a product into '{}' uses that name for itself; rename the input or choose "
+                     "another output",
                      input->name, names.shown);
             }
         }

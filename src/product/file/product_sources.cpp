@@ -13,7 +13,7 @@ ProductSources find_product_sources(const FileProductRequest& request) {
     const bool packed = sources.a.layout.packed;
     if (!packed && (sources.a.type == Type::gf2 || sources.a.type == Type::boolean)) {
         fail(ErrorCode::input,
-             "'{}' holds bits, one to a byte, which are multiplied in memory only; give more memory, or pack them",
+             "'{}' holds one bit in each byte, which only products in memory read; give more memory, or pack them",
              sources.a.name);
     }
     const FileLayout a = request.transpose_a ? transposed(sources.a.layout) : sources.a.layout;

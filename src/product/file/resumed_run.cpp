@@ -46,7 +46,7 @@ void require_same_run(const JournalHeader& before, const JournalHeader& now, con
     }
     if (levels_of(x) != levels_of(y)) {
         fail(ErrorCode::input,
-             "'{}' was begun {}, and is to go on {}; give --host-levels and --host-algorithm as then{}",
+             "'{}' was begun {}, but would go on {}; give the same --host-levels and --host-algorithm as then{}",
              names.partial(), levels_of(x), levels_of(y), way_out);
     }
     if (x.m != y.m || x.k != y.k || x.n != y.n || x.type != y.type || before.alpha != now.alpha ||
@@ -93,7 +93,7 @@ void tell_of_earlier_run(const std::map<std::int64_t, JournalTile>& finished, Ve
             result.verdict = Verdict::not_verifiable;
         }
         result.explanation += fmt::format(
-            "; {} tiles are of an earlier run that did not verify them: look at the result with 'heptad verify'",
+            "; {} tiles come from an earlier run that did not verify them: check the result with 'heptad verify'",
             unchecked);
     } else if (!finished.empty()) {
         result.explanation += fmt::format("; {} tiles were verified by an earlier run", finished.size());

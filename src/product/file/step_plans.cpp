@@ -66,8 +66,7 @@ ProductPlan step_as_said(const ProductPlan& plan, const ProductPlan& planned, co
     if (!stage.check) {
         fail(ErrorCode::input,
              "the plan's steps of {} x {} x {} would be multiplied differently here: the plan says '{}', this machine "
-             "'{}'; plan it again "
-             "here, with these options",
+             "'{}'; make the plan again here, with these options",
              planned.m, planned.k, planned.n, to_string(said), to_string(planned));
     }
     ProductPlan step = said;

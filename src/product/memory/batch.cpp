@@ -88,7 +88,7 @@ std::vector<Product> products_of(const ProductBatch& batch, std::int64_t first, 
 }
 
 void validate_batch(const ProductBatch& batch, const ProductContext& context) {
-    fail_if(batch.count < 0, ErrorCode::usage, "a batch of {} products is not possible; say 0 or more", batch.count);
+    fail_if(batch.count < 0, ErrorCode::usage, "a batch of {} products is not possible; use 0 or more", batch.count);
     if (batch.count == 0) {
         return;
     }

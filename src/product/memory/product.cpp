@@ -128,7 +128,7 @@ ProductPlan plan_or_pack(const Problem& problem, const Machine& machine, const s
         return make_plan(problem, machine);
     }
     fail_if(!free, ErrorCode::usage,
-            "the leaf 'packed' finds its levels itself; leave algorithm, levels and mode to auto");
+            "the leaf 'packed' chooses its own levels; leave algorithm, levels and mode to auto");
     Problem plain = problem;
     plain.options.leaf = "auto";
     const ProductPlan unpacked = make_plan(plain, machine), packed = packed_plan(unpacked);
@@ -245,8 +245,8 @@ RunReport run_with_what_is_free(Factor alpha, const ConstView& a, const ConstVie
 
 void require_single_rounding(const Factor& alpha, const Factor& beta, const View& c) {
     fail_if(!is_rounded_once(alpha, beta, c), ErrorCode::usage,
-            "exact products of {} take real alpha and beta, and a C whose rows or columns lie side by side; give "
-            "those or take accuracy strict",
+            "exact products of {} take real alpha and beta, and a C with contiguous rows or columns; give those or use "
+            "accuracy strict",
             type_name(c.type));
 }
 

@@ -45,7 +45,7 @@ bool has_plain_factors(const Request& request) {
 
 /// gf2 or bool, for files that can hold nothing but packed bits, which `reason` says.
 Type packed_algebra_of_files(const std::string& reason, const Request& request) {
-    fail_if(!request.type || !is_bits(*request.type), ErrorCode::usage, "{}; say --type gf2 or --type bool", reason);
+    fail_if(!request.type || !is_bits(*request.type), ErrorCode::usage, "{}; use --type gf2 or --type bool", reason);
     const std::string& device = request.options.device;
     fail_if(!multiplies_bits(device), ErrorCode::usage,
             "files of packed bits are multiplied on cpu or cuda, not on '{}'; leave --device out", device);

@@ -49,7 +49,7 @@ void require_whole_count(const Request& request) {
 }
 
 void require_no_count(const Request& request) {
-    fail_if(request.count, ErrorCode::usage, "--count is a product of an NVIDIA device; say --device cuda");
+    fail_if(request.count, ErrorCode::usage, "--count is a product of an NVIDIA device; use --device cuda");
 }
 
 ProductPlan fitting_bit_plan(Type algebra, const ProblemSize& size, const Request& request, std::int64_t limit_bytes) {

@@ -36,8 +36,8 @@ void take_given_plan(const Request& request, const OperandFacts& facts, RequestP
     const ProductPlan& given = *request.plan;
     plan.given = true;
     require_fitting_plan(given, request, facts.type, facts.size);
-    fail_if(is_packed(given), ErrorCode::input,
-            "{} plans a product of packed bits, which this one is not with what is asked for", request.plan_file);
+    fail_if(is_packed(given), ErrorCode::input, "{} plans a product of packed bits, and this one is not packed",
+            request.plan_file);
     if (given.host) {
         plan.decided = given_over_devices(given, request, plan.operand_bytes);
         return;

@@ -17,7 +17,7 @@ DiskRates measure_disk() {
     std::string path = "./.heptad-disk-XXXXXX";
     const Descriptor made(::mkstemp(path.data()));
     fail_if(made.get() < 0, ErrorCode::input,
-            "this folder cannot be written, so its disk cannot be measured; say its rate by --disk 2G");
+            "this folder cannot be written, so its disk cannot be measured; give its rate with --disk 2G");
     Descriptor direct(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_DIRECT));
     ::unlink(path.c_str());
     const bool is_direct = direct.get() >= 0 && direct_block_bytes(direct.get()) > 1;

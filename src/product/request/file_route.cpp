@@ -171,11 +171,12 @@ Report multiply_bits_by_files(const Request& asked, Type algebra, const BitFacts
     Request request = asked;
     const std::optional<ProductPlan> given = take_given_plan(request);
     require_writable_format(request.output);
-    fail_if(!is_written_in_pieces(request.output, request.columns.has_value()), ErrorCode::input,
-            "'{}' would hold its bits in a way that is written in memory only, and this product goes from file to "
-            "file; name a .pbm file, give --columns {} for a packed .npy file, or give more --memory and leave out "
-            "--resume, --trace and --overlap",
-            request.output, facts.size.n);
+    fail_if(
+        !is_written_in_pieces(request.output, request.columns.has_value()), ErrorCode::input,
+        "'{}' would hold its bits in a format that only products in memory write, and this product goes from file to "
+        "file; name a .pbm file, give --columns {} for a packed .npy file, or give more --memory and leave out "
+        "--resume, --trace and --overlap",
+        request.output, facts.size.n);
     const auto name = [&](const std::string& path, std::optional<std::int64_t> columns) {
         return MatrixName{.path = path, .bits = algebra, .columns = columns};
     };

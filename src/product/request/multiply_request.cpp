@@ -106,7 +106,7 @@ Report multiply_request(const Request& given, const RequestHooks& hooks) {
         return route_bits(request, *algebra, hooks);
     }
     fail_if(request.count, ErrorCode::usage,
-            "--count is for matrices of bits; say --type gf2 or --type bool and --device cuda");
+            "--count is for matrices of bits; use --type gf2 or --type bool and --device cuda");
     const OperandFacts facts = read_operand_facts(request);
     require_factors_of(facts.type, request);
     const std::int64_t operand_bytes = facts.bytes(request.beta != 0.0 && request.verify);  // which keeps C0

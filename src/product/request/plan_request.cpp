@@ -150,7 +150,7 @@ RequestPlan plan_request(const Request& request, const ProblemSize& size, bool b
         return plan_bits(request, *algebra, size, disk_bytes_per_s);
     }
     fail_if(request.count, ErrorCode::usage,
-            "--count is for matrices of bits; say --type gf2 or --type bool and --device cuda");
+            "--count is for matrices of bits; use --type gf2 or --type bool and --device cuda");
     const std::int64_t c_bytes = matrix_bytes(type, size.m, size.n);
     const OperandFacts facts{type, size, matrix_bytes(type, size.m, size.k), matrix_bytes(type, size.k, size.n),
                              c_bytes};

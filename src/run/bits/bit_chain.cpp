@@ -187,7 +187,7 @@ ChainPlan make_fitting_chain(Type algebra, const std::vector<std::int64_t>& size
 BitMatrix multiply_chain(Type algebra, const std::vector<ConstBitView>& factors, const BitOptions& options,
                          const BitContext& context) {
     if (factors.empty()) {
-        fail(ErrorCode::usage, "a chain of no factors has no size; give at least one matrix");
+        fail(ErrorCode::usage, "a chain without factors has no size; give at least one matrix");
     }
     std::vector<std::int64_t> sizes{factors.front().rows};
     for (const ConstBitView& factor : factors) {
@@ -212,7 +212,7 @@ BitMatrix raise(Type algebra, const ConstBitView& a, std::int64_t exponent, cons
         fail(ErrorCode::input, "only square matrices have powers, and this one is {} x {}", a.rows, a.cols);
     }
     if (exponent < 0) {
-        fail(ErrorCode::usage, "an exponent of {} is not possible; take 0 or more", exponent);
+        fail(ErrorCode::usage, "an exponent of {} is not possible; use 0 or more", exponent);
     }
     if (exponent < 2) {
         return exponent == 0 ? BitMatrix::identity(a.rows) : BitMatrix::copy_of(a);

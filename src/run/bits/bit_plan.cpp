@@ -111,7 +111,7 @@ ProductPlan make_bit_plan(Type algebra, const ProblemSize& size, const BitOption
         fail(ErrorCode::usage, "bit matrices are multiplied over gf2 or bool, not {}", type_name(algebra));
     }
     if (options.levels < -1 || options.levels > kMostLevels) {
-        fail(ErrorCode::usage, "{} levels are not possible; take 0 to {}, or -1 for as many as pay", options.levels,
+        fail(ErrorCode::usage, "{} levels are not possible; use 0 to {}, or -1 for as many as pay", options.levels,
              kMostLevels);
     }
     const Leaf& leaf = find_leaf(algebra, options.leaf);

@@ -104,7 +104,7 @@ void multiply_boolean(const BitLaunch& launch, const ConstBitView& a, std::uint6
 
 void require_apart(const ConstBitView& c, const ConstBitView& operand, const char* name) {
     if (overlap(c, operand)) {
-        fail(ErrorCode::input, "C overlaps {}; a bit product cannot be made in place, so give C memory of its own",
+        fail(ErrorCode::input, "C overlaps {}; a bit product does not work in place, so give C memory of its own",
              name);
     }
 }

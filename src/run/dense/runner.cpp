@@ -207,7 +207,7 @@ void require_fused_kernels(const ProductPlan& plan, const Backend& backend) {
         if (!backend.fuses(plan.type, most.a, most.b, most.c)) {
             fail(ErrorCode::usage,
                  "the {} backend has no kernel that adds up to {} blocks of A and {} of B of {} inside, as the fused "
-                 "level of {} needs; take a plan without it",
+                 "level of {} needs; use a plan without it",
                  backend.name(), most.a, most.b, type_name(plan.type), algorithm);
         }
     }

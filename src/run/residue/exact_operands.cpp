@@ -39,8 +39,8 @@ int moduli_within(double of_a, double of_b, int most) {
     const int count = moduli_for(of_a + of_b);
     if (count > most) {
         fail(ErrorCode::input,
-             "an exact product of these matrices takes {:.0f} bits: rows of A span up to {:.0f} and columns of B "
-             "up to {:.0f}; there are {:.0f}. Take accuracy strict",
+             "an exact product of these matrices takes {:.0f} bits: rows of A span up to {:.0f} and columns of B up to "
+             "{:.0f}; at most {:.0f} are possible. Take accuracy strict",
              of_a + of_b, of_a, of_b, log2_of_moduli(most) - 2);
     }
     return count;

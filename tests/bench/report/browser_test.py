@@ -9,7 +9,7 @@ import tempfile
 
 import browser
 
-WIDTHS = (320, 390, 768, 1150, 1440)
+WIDTHS = (320, 390, 768, 1150, 1160, 1280, 1366, 1440, 1920)
 PAGES = {
     "residues": ["h200-residues.json"],
     "gpu": ["h200.json"],

@@ -57,13 +57,13 @@ std::unique_ptr<BitVerbs> device_bit_verbs(int device, void* stream, const std::
     int major = 0;  // asked for directly: a report also looks up free memory, which takes longer than a small product
     check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "look up the compute capability");
     if (leaf == "wgmma" && major != 9) {
-        fail(ErrorCode::usage, "leaf wgmma needs compute capability 9.0, but cuda:{} has {}.x; take mma or words",
+        fail(ErrorCode::usage, "leaf wgmma needs compute capability 9.0, but cuda:{} has {}.x; use mma or words",
              device, major);
     }
     if (leaf == "wgmma" && !has_warpgroup_leaf(device)) {
         fail(ErrorCode::usage,
              "this program was compiled without the leaf wgmma, which needs the architecture 90a; configure it with "
-             "-DCMAKE_CUDA_ARCHITECTURES=90a-real, or take mma or words");
+             "-DCMAKE_CUDA_ARCHITECTURES=90a-real, or use mma or words");
     }
     if (leaf == "wgmma") {
         return std::make_unique<DeviceBitVerbs>(stream, launch_bit_leaf_hopper);

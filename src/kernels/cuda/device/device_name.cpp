@@ -39,7 +39,7 @@ int device_index(const std::string& name) {
     const bool digits = !number.empty() && number.size() <= 3 &&
                         std::all_of(number.begin(), number.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
     if (!digits) {
-        fail(ErrorCode::usage, "'{}' is not a device; say cuda, or cuda: and a number", name);
+        fail(ErrorCode::usage, "'{}' is not a device; use cuda, or cuda: and a number", name);
     }
     return std::stoi(number);
 }

@@ -62,8 +62,8 @@ public:
             return;
         }
         if (tiles > std::numeric_limits<std::int32_t>::max() / 2) {
-            fail(ErrorCode::usage, "fused products of {} tiles, at most {} are possible; put a level above them", tiles,
-                 std::numeric_limits<std::int32_t>::max() / 2);
+            fail(ErrorCode::usage, "fused products of {} tiles are not possible, only up to {}; put a level above them",
+                 tiles, std::numeric_limits<std::int32_t>::max() / 2);
         }
         const int resident = blocks_of_multiprocessor(kernel_) * multiprocessors();
         // The tiles of one moment form a square of M, so that what they read is used most often.
@@ -320,8 +320,9 @@ bool launch_fused(StreamHandle stream, StreamHandle second, Type type, std::span
     for (const FusedProduct& product : products) {
         const std::int64_t side = std::max({product.m, product.k, product.n});
         if (side > kMostFusedSide) {
-            fail(ErrorCode::usage, "fused products of {} rows, columns or terms of a sum, at most {} are possible",
-                 side, kMostFusedSide);
+            fail(ErrorCode::usage,
+                 "{} rows, columns or terms of a sum are too many for fused products, {} at most are possible", side,
+                 kMostFusedSide);
         }
     }
     const FusedKernel kernel = fused_kernel(type, tile, products, order);

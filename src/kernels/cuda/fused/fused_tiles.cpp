@@ -143,14 +143,13 @@ std::vector<FusedTileShape> fused_shapes(Type type) {
 FusedKernel fused_kernel(Type type, FusedTile tile, std::span<const FusedProduct> products, FusedOrder order) {
     std::vector<TileChoice> possible = choices(type, products, order);
     if (possible.empty()) {
-        fail(ErrorCode::usage, "products of {} with sums inside do not run on cuda; take a plan without fused levels",
+        fail(ErrorCode::usage, "products of {} with sums inside do not run on cuda; use a plan without fused levels",
              type_name(type));
     }
     std::erase_if(possible, [](const TileChoice& choice) { return blocks_of_multiprocessor(choice.kernel) == 0; });
     if (possible.empty()) {
-        fail(
-            ErrorCode::resource,
-            "this device has too little shared memory for products with sums inside; take a plan without fused levels");
+        fail(ErrorCode::resource,
+             "this device has too little shared memory for products with sums inside; use a plan without fused levels");
     }
     if (tile == FusedTile::automatic) {
         return std::min_element(possible.begin(), possible.end(),

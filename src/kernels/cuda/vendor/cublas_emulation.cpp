@@ -103,7 +103,7 @@ bool CublasEmulation::is_there() {
     return false;
 }
 CublasEmulation::CublasEmulation(int, void*, int, std::int64_t) {
-    fail(ErrorCode::resource, "this build knows no emulation by cuBLAS: it was made with CUDA's headers before 13.1");
+    fail(ErrorCode::resource, "this build has no emulation by cuBLAS, because its CUDA headers are older than 13.1");
 }
 CublasEmulation::~CublasEmulation() = default;
 void CublasEmulation::multiply(const Product&) {}
