@@ -37,7 +37,9 @@ inline constexpr std::int64_t kEvennessBytes = 5 << 10;
 inline std::int64_t sample_size(std::int64_t length) {
     return std::clamp<std::int64_t>(length / 32, 64, 128);
 }
-inline constexpr std::int64_t kRun = 64;  // sampled side by side, where they lie so
+/// Sampled side by side, where they lie so: short runs, so that there are eight at least and each half, quarter and
+/// eighth of a line is seen for itself.
+inline constexpr std::int64_t kRun = 8;
 
 /// Positions that are spread over `count`: all, or runs of neighbours somewhere in equal parts.
 inline std::vector<std::int64_t> sampled_places(std::int64_t count, std::int64_t wanted, std::int64_t run) {

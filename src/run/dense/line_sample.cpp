@@ -43,10 +43,10 @@ void share_rows(Backend& backend, std::int64_t rows, Work&& work) {
 template <class T>
 void fetch_ahead(const ConstView& view, std::int64_t row, const std::vector<std::int64_t>& places) {
     constexpr std::int64_t kRowsAhead = 8;
-    constexpr std::size_t kLine = 64 / sizeof(T);
+    constexpr std::size_t kTogether = std::min<std::size_t>(64 / sizeof(T), kRun);
     if (row + kRowsAhead < view.rows) {
         const T* const ahead = static_cast<const T*>(view.data) + (row + kRowsAhead) * view.row_stride;
-        for (std::size_t t = 0; t < places.size(); t += kLine) {
+        for (std::size_t t = 0; t < places.size(); t += kTogether) {
             __builtin_prefetch(ahead + places[t] * view.col_stride);
         }
     }

@@ -2,6 +2,7 @@
 // decimal digit to the classical product, by scaling rows and columns or by falling back to it, and says which.
 #include <gtest/gtest.h>
 
+#include "base/error.hpp"
 #include "base/half.hpp"
 #include "product/data_families.hpp"
 #include "product/memory/product.hpp"
@@ -158,6 +159,32 @@ TEST(uneven_data, of_large_and_small_rows_does_not_overflow_where_the_classical_
                                 [](std::int64_t j) { return j % 2 == 0 ? 0x1p-60 : 0x1p-8; });
 }
 
+/// A row of A has its values in every other part of k, a column of B in the parts between: for some other pair of lines
+/// either is as good as full.
+TEST(uneven_data, in_one_row_and_one_column_that_do_not_meet_is_seen_in_halves_to_eighths) {
+    constexpr std::int64_t n = 256, row = 5, col = 7;
+    for (const std::int64_t parts : {2, 4, 8}) {
+        for (const double rest : {0.0, 0x1p-10}) {
+            Random random(3);
+            Matrix<double> wide_a(n, n), wide_b(n, n);
+            fill_uniform(wide_a, random);
+            fill_uniform(wide_b, random);
+            const auto lies_in_odd_part = [](std::int64_t k, std::int64_t count) { return k * count / n % 2 == 1; };
+            times(wide_a,
+                  [&](std::int64_t i, std::int64_t k) { return i == row && lies_in_odd_part(k, parts) ? rest : 1; });
+            times(wide_b,
+                  [&](std::int64_t k, std::int64_t j) { return j == col && !lies_in_odd_part(k, parts) ? rest : 1; });
+            const auto a = rounded_to<float>(wide_a), b = rounded_to<float>(wide_b);
+            for (const Levels& levels : kWays) {
+                Matrix<float> c = poisoned<float>(n, n);
+                EXPECT_TRUE(multiply(a, b, 0, c, Accuracy::balanced, levels).fell_back) << parts << " " << rest;
+                EXPECT_TRUE(rest > 0 || c.at(row, col) == 0) << parts << ": nothing meets there";
+                EXPECT_LE(worst_error(a, b, c), 10 * classical_error(a, b)) << parts << " " << rest;
+            }
+        }
+    }
+}
+
 TEST(uneven_data, of_short_floats_keeps_the_digit) {
     for (const Family& family : data_families(10)) {
         Random random(4);
@@ -185,6 +212,29 @@ TEST(uneven_data, of_short_floats_keeps_the_digit) {
                 ASSERT_NEAR(to_float(c.at(i, j)), to_float(plain.at(i, j)), 11 * 0x1p-8 * size) << family.name;
             }
         }
+    }
+}
+
+/// With sums that grow all the way, the row and the column that are peeled off are no worse than the rest.
+TEST(uneven_data, of_odd_sizes_has_no_larger_errors_in_what_is_peeled_off) {
+    Random random(6);
+    Matrix<double> wide_a(65, 8193), wide_b(8193, 67);
+    std::uniform_real_distribution<double> positive(0, 1);
+    fill(wide_a, [&] { return positive(random); });
+    fill(wide_b, [&] { return positive(random); });
+    const auto a = rounded_to<float>(wide_a), b = rounded_to<float>(wide_b);
+    Options options;
+    options.algorithm = "winograd";
+    options.levels = 1;
+    for (const std::string leaf : {"heptad", "openblas", "openblas-mt", "blis"}) {
+        options.leaf = leaf;
+        Matrix<float> c = poisoned<float>(a.rows, b.cols), x = a, y = b;
+        try {
+            multiply_in_memory(1, x.view(), y.view(), 0, c.view(), options, {});
+        } catch (const Error&) {
+            continue;  // that library is not here
+        }
+        EXPECT_LE(worst_error(a, b, c), 20 * 0x1p-24) << leaf;
     }
 }
 
