@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "run/bits/bit_level_runner.hpp"
 
 namespace heptad::bits {
 namespace {

@@ -6,6 +6,7 @@
 #include "base/size.hpp"
 #include "base/workspace.hpp"
 #include "kernels/bits/word_buffer.hpp"
+#include "run/bits/bit_level_runner.hpp"
 #include "run/bits/boolean_rows.hpp"
 #include "run/bits/boolean_slabs.hpp"
 
@@ -153,7 +154,7 @@ void multiply_packed(const BitLaunch& launch, const std::uint64_t* left, const s
     if (launch.levels == 0) {
         multiply_in_parts(launch, {0, launch.shape.m / kGroupRows}, left, right, result, meter);
     } else {
-        run_levels(launch.job(&meter), left, right, result, false, scratch);
+        run_levels(launch, left, right, result, scratch, meter);
     }
 }
 
@@ -209,7 +210,7 @@ void multiply_bits(Type algebra, const ConstBitView& a, const ConstBitView& b, c
 }
 
 void multiply_bits(const ProductPlan& plan, const ConstBitView& a, const ConstBitView& b, const BitView& c,
-                   bool accumulate, const BitHooks& hooks, std::uint64_t* memory) {
+                   bool accumulate, const RunHooks& hooks, std::uint64_t* memory) {
     require_product(a, b, c);
     if (plan.m != a.rows || plan.k != a.cols || plan.n != b.cols) {
         fail(ErrorCode::usage, "the plan is for a product of {} x {} x {}, but this one is {} x {} x {}", plan.m,

@@ -52,14 +52,14 @@ public:
         const HostResidueLayout layout = host_residue_layout(plan_);
         void* const of_a = arena_.take(layout.a);
         void* const of_b = arena_.take(layout.b);
-        ProgressMeter meter(hooks_, static_cast<double>(plan_.m) * static_cast<double>(plan_.n));
+        WorkMeter meter = dense_meter(hooks_, static_cast<double>(plan_.m) * static_cast<double>(plan_.n));
         int made_of_a = 0, made_of_b = 0;  // moduli whose residues lie ready
         for (std::int64_t tile = 0; tile < tiles_m * tiles_n; ++tile) {
             const std::int64_t row = tile / tiles_n * plan_.tile_m, col = tile % tiles_n * plan_.tile_n;
             const std::int64_t rows = std::min(plan_.tile_m, plan_.m - row);
             const std::int64_t cols = std::min(plan_.tile_n, plan_.n - col);
             const int count = counts[static_cast<std::size_t>(tile)];
-            meter.check_cancelled();
+            meter.stop_if_cancelled();
             if (count == 0) {
                 write_zeros(row, col, rows, cols);
                 meter.advance(static_cast<double>(rows) * static_cast<double>(cols));
@@ -83,7 +83,7 @@ public:
             }
             for (std::int64_t first = 0; first < rows; first += kByteBand) {
                 const std::int64_t band = std::min(kByteBand, rows - first);
-                meter.check_cancelled();
+                meter.stop_if_cancelled();
                 residues_.multiply({of_a, of_b, rows, product_.a.cols, cols, count, first, band},
                                    [&](const IntegerTile& entries) { write(entries, row, col); });
                 meter.advance(static_cast<double>(band) * static_cast<double>(cols));

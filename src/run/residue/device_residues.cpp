@@ -176,10 +176,10 @@ private:
                 kernels_.add_planes(is_left ? sums.left : sums.right, one.to, products);
             }
         };
-        ProgressMeter meter(hooks_, static_cast<double>(row_tiles * col_tiles));
+        WorkMeter meter = dense_meter(hooks_, static_cast<double>(row_tiles * col_tiles));
         for (std::int64_t row = 0; row < result_.rows; row += tile_rows) {
             for (std::int64_t col = 0; col < result_.cols; col += tile_cols) {
-                meter.check_cancelled();
+                meter.stop_if_cancelled();
                 const Block rows = of_rows(row), cols = of_cols(col);
                 std::vector<Block> needed;
                 if (col == 0) {
