@@ -31,13 +31,7 @@ std::int32_t fixed_log(T x) {
     return fixed_log(static_cast<float>(to_double(x)));
 }
 
-/// work(begin, end) of rows, on the threads there are.
-template <class Work>
-void share_rows(Backend& backend, std::int64_t rows, Work&& work) {
-    constexpr std::int64_t kTogether = 256;
-    backend.share((rows + kTogether - 1) / kTogether,
-                  [&](std::int64_t part) { work(part * kTogether, std::min(rows, (part + 1) * kTogether)); });
-}
+constexpr std::int64_t kRowsTogether = 256;
 
 /// Rows lie pages apart: without asking ahead, every run costs the latency of memory.
 template <class T>
@@ -90,7 +84,7 @@ void count_rows(Backend& backend, const ConstView& part, const InnerSample& samp
                              (sample.half_weight.empty() ? 0 : sample.half_weight[t]) - usual;
         to_top[t] = static_cast<std::int32_t>(std::lrint((kTailStepsAbove / 2.0 - power) * kLogOne));
     }
-    share_rows(backend, part.rows, [&](std::int64_t begin, std::int64_t end) {
+    share_lines(backend, part.rows, kRowsTogether, [&](std::int64_t begin, std::int64_t end) {
         std::vector<StepCounts> counts(static_cast<std::size_t>(end - begin));
         with_stored_type(part.type, [&]<class T>() {
             const auto* data = static_cast<const T*>(part.data);
@@ -128,7 +122,7 @@ bool lies_by_columns(const ConstView& view) {
 
 void LineLogs::note_rows(Backend& backend, const ConstView& part, std::int64_t first,
                          const std::vector<std::int64_t>& places) {
-    share_rows(backend, part.rows, [&](std::int64_t begin, std::int64_t end) {
+    share_lines(backend, part.rows, kRowsTogether, [&](std::int64_t begin, std::int64_t end) {
         std::vector<std::int32_t> sums_here(static_cast<std::size_t>(end - begin)), counts_here(sums_here.size());
         with_stored_type(part.type, [&]<class T>() {
             const auto* data = static_cast<const T*>(part.data);

@@ -1,5 +1,4 @@
-#include "run/residue/device_residues.hpp"
-
+// Plans by residues on a backend that runs behind the caller.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -15,6 +14,7 @@
 #include "run/dense/level_runner.hpp"
 #include "run/residue/exact_operands.hpp"
 #include "run/residue/plane_sums.hpp"
+#include "run/residue/residue_runner.hpp"
 
 namespace heptad {
 namespace {
@@ -130,9 +130,7 @@ private:
 
     RunReport report() const {
         finish_product(hooks_);
-        RunReport report;
-        report.workspace_used_bytes = arena_.most_used_bytes();
-        return report;
+        return {.workspace_used_bytes = arena_.most_used_bytes()};
     }
 
     /// `multiplies`: there are residues to be multiplied.
