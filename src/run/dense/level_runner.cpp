@@ -5,7 +5,7 @@
 
 #include "algorithm/catalogue.hpp"
 #include "run/dense/combine_passes.hpp"
-#include "run/dense/fused_launches.hpp"
+#include "run/dense/fused_products.hpp"
 
 namespace heptad {
 namespace {
