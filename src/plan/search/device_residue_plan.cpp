@@ -167,14 +167,7 @@ ProductPlan make_exact_device_plan(const Problem& problem, const Machine& machin
     std::optional<ProductPlan> best;
     std::int64_t least_bytes = 0;
     for (int levels = most; levels >= (best ? std::max(asked, 0) : 0); --levels) {
-        ProductPlan plan;
-        plan.m = problem.m;
-        plan.k = problem.k;
-        plan.n = problem.n;
-        plan.type = problem.type;
-        plan.backend = backend_of(options.device);
-        plan.threads = problem.threads;
-        plan.accumulate = options.accumulate;
+        ProductPlan plan = empty_plan(problem);
         plan.levels = levels_inside_residues(options, levels);
         plan.leaf = plan.fringe_leaf = kResidueLeaf;
         plan.arithmetic.moduli = is_integer(plan.type) ? integer_moduli(plan.k) : kMostModuli;

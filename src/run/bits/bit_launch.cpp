@@ -87,11 +87,7 @@ void check_bit_plan(const ProductPlan& plan) {
 
 ProductPlan plan_of_leaves(Type algebra, const ProblemSize& size, const LeafShape& leaf,
                            std::vector<LevelPlan> levels) {
-    ProductPlan plan;
-    plan.m = size.m;
-    plan.k = size.k;
-    plan.n = size.n;
-    plan.type = algebra;
+    ProductPlan plan = plan_of_size(size, algebra);
     plan.padded = plan.accumulate = true;
     plan.core_m = leaf.m << levels.size();
     plan.core_k = leaf.k << levels.size();
