@@ -170,11 +170,9 @@ void validate(const Problem& problem, const Machine& machine) {
             "{} levels are not possible; set levels to 0 to 20, or to -1 for as many as pay", options.levels);
     if (options.algorithm != "auto") {
         const Algorithm& algorithm = find_algorithm(options.algorithm).algorithm;
-        if (!algorithm_admits(algorithm, problem.type) && options.levels != 0) {
-            fail(ErrorCode::usage,
-                 "algorithm {} is over {} and does not apply to {}; `heptad algorithms` lists the others",
-                 options.algorithm, ring_name(algorithm.ring), type_name(problem.type));
-        }
+        fail_if(!algorithm_admits(algorithm, problem.type) && options.levels != 0, ErrorCode::usage,
+                "algorithm {} is over {} and does not apply to {}; `heptad algorithms` lists the others",
+                options.algorithm, ring_name(algorithm.ring), type_name(problem.type));
     }
     fail_if(leaf_traits(options.leaf).by_residues && !backend_traits(problem).is_device &&
                 options.accuracy != Accuracy::exact,
@@ -217,10 +215,9 @@ void check_plan(const ProductPlan& plan) {
     normalize_plan(expected);
     for (const LevelPlan& level : plan.levels) {
         const Algorithm& algorithm = find_algorithm(level.algorithm).algorithm;
-        if (!ring_admits(algorithm.ring, plan.type)) {
-            fail(ErrorCode::input, "the plan uses {}, which is over {} and does not apply to {}", level.algorithm,
-                 ring_name(algorithm.ring), type_name(plan.type));
-        }
+        fail_if(!ring_admits(algorithm.ring, plan.type), ErrorCode::input,
+                "the plan uses {}, which is over {} and does not apply to {}", level.algorithm,
+                ring_name(algorithm.ring), type_name(plan.type));
         fail_if(!level.schedule.empty() && find_schedule(level.schedule).algorithm != level.algorithm, ErrorCode::input,
                 "schedule {} is not one of algorithm {}", level.schedule, level.algorithm);
     }

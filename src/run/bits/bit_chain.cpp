@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "base/workspace.hpp"
 #include "kernels/bits/word_buffer.hpp"
@@ -186,9 +186,7 @@ ChainPlan make_fitting_chain(Type algebra, const std::vector<std::int64_t>& size
 
 BitMatrix multiply_chain(Type algebra, const std::vector<ConstBitView>& factors, const BitOptions& options,
                          const BitContext& context) {
-    if (factors.empty()) {
-        fail(ErrorCode::usage, "a chain of no factors has no size; give at least one matrix");
-    }
+    fail_if(factors.empty(), ErrorCode::usage, "a chain of no factors has no size; give at least one matrix");
     std::vector<std::int64_t> sizes{factors.front().rows};
     for (const ConstBitView& factor : factors) {
         require_view(factor, "a factor");
@@ -208,12 +206,9 @@ BitMatrix multiply_chain(Type algebra, const std::vector<ConstBitView>& factors,
 BitMatrix raise(Type algebra, const ConstBitView& a, std::int64_t exponent, const BitOptions& options,
                 const BitContext& context) {
     require_view(a, "A");
-    if (a.rows != a.cols) {
-        fail(ErrorCode::input, "only square matrices have powers, and this one is {} x {}", a.rows, a.cols);
-    }
-    if (exponent < 0) {
-        fail(ErrorCode::usage, "an exponent of {} is not possible; take 0 or more", exponent);
-    }
+    fail_if(a.rows != a.cols, ErrorCode::input, "only square matrices have powers, and this one is {} x {}", a.rows,
+            a.cols);
+    fail_if(exponent < 0, ErrorCode::usage, "an exponent of {} is not possible; take 0 or more", exponent);
     if (exponent < 2) {
         return exponent == 0 ? BitMatrix::identity(a.rows) : BitMatrix::copy_of(a);
     }

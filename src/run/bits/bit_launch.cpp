@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 
 namespace heptad::bits {
@@ -75,12 +75,11 @@ void check_bit_plan(const ProductPlan& plan) {
         const LeafShape& shape = launch.shape;
         const std::int64_t column_unit = launch.leaf->layout->column_unit();
         const std::int64_t largest = std::max<std::int64_t>(64, column_unit);
-        if (!covers(shape.m, plan.m, launch.levels, kGroupRows, largest) ||
-            !covers(shape.k, plan.k, launch.levels, 64, largest) ||
-            !covers(shape.n, plan.n, launch.levels, column_unit, largest)) {
-            fail(ErrorCode::input, "leaves of {} x {} x {} are none of {} that its {} levels would leave", shape.m,
-                 shape.k, shape.n, plan.leaf, launch.levels);
-        }
+        fail_if(!covers(shape.m, plan.m, launch.levels, kGroupRows, largest) ||
+                    !covers(shape.k, plan.k, launch.levels, 64, largest) ||
+                    !covers(shape.n, plan.n, launch.levels, column_unit, largest),
+                ErrorCode::input, "leaves of {} x {} x {} are none of {} that its {} levels would leave", shape.m,
+                shape.k, shape.n, plan.leaf, launch.levels);
         return plan_of(launch);
     });
 }
