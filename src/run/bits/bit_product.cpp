@@ -155,14 +155,10 @@ ProductPlan make_bit_plan(Type algebra, const ProblemSize& size, const BitOption
     const bool takes_own = context.workspace_bytes < 0;
     const std::int64_t limit_bytes =
         takes_own ? room_for_workspace(plan.workspace_bytes, {}) : lent_memory(context).bytes;
-    if (plan.workspace_bytes <= limit_bytes) {
-        return plan;
+    if (plan.workspace_bytes > limit_bytes) {
+        plan = make_fitting_bit_plan(algebra, size, options, context.threads, limit_bytes);
     }
-    plan = make_fitting_bit_plan(algebra, size, options, context.threads, limit_bytes);
-    if (takes_own) {
-        return plan;
-    }
-    fail_if(plan.workspace_bytes > limit_bytes, ErrorCode::resource,
+    fail_if(!takes_own && plan.workspace_bytes > limit_bytes, ErrorCode::resource,
             "a product of {} x {} x {} bits takes {} bytes of workspace on a 64-byte boundary, but the context has {} "
             "from such a boundary on; give it more, or none at all",
             size.m, size.k, size.n, plan.workspace_bytes, limit_bytes);
@@ -171,24 +167,19 @@ ProductPlan make_bit_plan(Type algebra, const ProblemSize& size, const BitOption
 
 void multiply_bits(Type algebra, const ConstBitView& a, const ConstBitView& b, const BitView& c, bool accumulate,
                    const BitOptions& options, const BitContext& context) {
-    require_view(a, "A");
-    require_view(b, "B");
+    require_product(a, b, c);
+    const ProblemSize size{a.rows, a.cols, b.cols};
     if (context.workspace_bytes >= 0) {
-        require_product(a, b, c);
         require_workspace_apart(context.workspace, context.workspace_bytes, a, "A");
         require_workspace_apart(context.workspace, context.workspace_bytes, b, "B");
         require_workspace_apart(context.workspace, context.workspace_bytes, c, "C");
         if (c.rows == 0 || c.cols == 0) {
             return;  // nothing to do takes no workspace
         }
-    }
-    const ProblemSize size{a.rows, a.cols, b.cols};
-    if (context.workspace_bytes >= 0) {
         multiply_bits(make_bit_plan(algebra, size, options, context), a, b, c, accumulate, context.hooks,
                       lent_memory(context).words);
         return;
     }
-    require_product(a, b, c);
     ProductPlan plan = make_bit_plan(algebra, size, options, context.threads);
     Workspace own;
     std::int64_t limit_bytes = 0;
