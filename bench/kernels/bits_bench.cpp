@@ -163,7 +163,7 @@ void print_products(int threads, const std::vector<std::int64_t>& sizes) {
             fill(packed, launch.left().words() + launch.right().words());
             std::uint64_t* right = packed.data() + launch.left().words();
             std::uint64_t* result = right + launch.right().words();
-            const BitHooks none;
+            const RunHooks none;
             WorkMeter meter(none, launch.work());
             const double inner_s = best_s([&] {
                 multiply_packed(launch, packed.data(), right, result, result + launch.result().words(), meter);

@@ -76,7 +76,24 @@ void add_error_facts(AlgorithmFacts& facts, const Algorithm& x) {
     }
 }
 
-void add_basis_facts(AlgorithmFacts& facts, const BasisChange& basis, bool mod_2) {
+CoefficientMatrix absolute(CoefficientMatrix x) {
+    for (Rational& entry : x.entries) {
+        entry = entry.abs();
+    }
+    return x;
+}
+
+int most_roundings(const CoefficientMatrix& x) {
+    int most = 0;
+    for (int i = 0; i < x.rows; ++i) {
+        most = std::max(most, row_roundings(x, i));
+    }
+    return most;
+}
+
+void add_basis_facts(AlgorithmFacts& facts, const Algorithm& algorithm) {
+    const BasisChange& basis = *algorithm.basis;
+    const bool mod_2 = algorithm.ring == Ring::gf2;
     facts.basis_additions_a = share_subexpressions(basis.phi, mod_2).additions();
     facts.basis_additions_b = share_subexpressions(basis.psi, mod_2).additions();
     facts.basis_additions_c = share_subexpressions(basis.chi, mod_2).additions();
@@ -86,6 +103,16 @@ void add_basis_facts(AlgorithmFacts& facts, const BasisChange& basis, bool mod_2
     facts.self_inverse =
         inverses(basis.phi, basis.phi) && inverses(basis.psi, basis.psi) && inverses(basis.chi, basis.chi);
     facts.chaining = basis.phi == basis.psi && inverses(basis.phi, basis.chi);
+    Algorithm magnitudes = algorithm;
+    magnitudes.u = absolute(algorithm.u) * absolute(basis.phi);
+    magnitudes.v = absolute(algorithm.v) * absolute(basis.psi);
+    magnitudes.w = absolute(algorithm.w) * absolute(transposed(basis.chi));
+    AlgorithmFacts of_magnitudes;
+    add_error_facts(of_magnitudes, magnitudes);
+    facts.changed_growth = of_magnitudes.growth;
+    facts.changed_roundings = most_roundings(algorithm.u) + most_roundings(basis.phi) + most_roundings(algorithm.v) +
+                              most_roundings(basis.psi) + most_roundings(transposed(algorithm.w)) +
+                              most_roundings(basis.chi);
 }
 
 }  // namespace
@@ -116,7 +143,7 @@ AlgorithmFacts compute_facts(const Algorithm& algorithm, const LinearProgram& su
     }
     add_error_facts(facts, flattened(algorithm));
     if (algorithm.basis) {
-        add_basis_facts(facts, *algorithm.basis, algorithm.ring == Ring::gf2);
+        add_basis_facts(facts, algorithm);
     }
     return facts;
 }

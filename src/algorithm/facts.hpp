@@ -38,8 +38,12 @@ struct AlgorithmFacts {
     std::vector<int> weights_a, weights_b, weights_c;  // non-zeros per product (rows of U, V, W), sorted
     // alternative bases only
     int basis_additions_a = 0, basis_additions_b = 0, basis_additions_c = 0;  // of phi, psi and chi
-    bool self_inverse = false;                                                // phi, psi and chi are their own inverses
-    bool chaining = false;                                                    // phi = psi = inverse of chi
+    /// Growth and roundings where sums are made in changed bases, in two steps: what cancels between them leaves its
+    /// rounding errors behind, so that |U| |phi| takes the place of |U phi|.
+    double changed_growth = 0;
+    int changed_roundings = 0;
+    bool self_inverse = false;  // phi, psi and chi are their own inverses
+    bool chaining = false;      // phi = psi = inverse of chi
 
     int additions() const { return additions_a + additions_b + additions_c; }
 };

@@ -18,8 +18,7 @@ namespace {
 
 bits::BitContext bit_context(const Context& context) {
     const ProductContext given = product_context(context);
-    return {
-        effective_threads(given), {given.hooks.cancel, given.hooks.progress}, given.workspace, given.workspace_bytes};
+    return {effective_threads(given), given.hooks, given.workspace, given.workspace_bytes};
 }
 
 NamedMatrix named(const char* name, const ConstBitView& view) {

@@ -2,6 +2,7 @@
 //
 //   Once<T>       made by the first who asks, then only read
 //   Guarded<T>    for one thread at a time
+//   OncePerKey    made by the first who asks with that key
 //   per_thread    one object per thread
 //
 // Products may still run in other threads, or be asked for by destructors, while the process ends; so nothing that a
@@ -13,6 +14,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <new>
 #include <utility>
 
@@ -104,6 +106,23 @@ public:
 private:
     ForkLock mutex_;
     T* object_ = nullptr;
+};
+
+/// Objects by a key, each made when it is first asked for; references stay valid.
+template <class Key, class T>
+class OncePerKey {
+public:
+    constexpr OncePerKey() = default;
+
+    template <class Make>
+    const T& get(const Key& key, const Make& make) {
+        const auto all = all_.lock();
+        const auto found = all->find(key);
+        return found != all->end() ? found->second : all->emplace(key, make()).first->second;
+    }
+
+private:
+    Guarded<std::map<Key, T>> all_;
 };
 
 /// The calling thread's own T, made on first use and deleted when the thread ends. Who multiplies even later (in the

@@ -4,7 +4,7 @@
 
 #include "base/fail_if.hpp"
 #include "base/size.hpp"
-#include "plan/predict/fused_fit.hpp"
+#include "tune/fused_fit.hpp"
 
 namespace heptad {
 namespace {

@@ -14,6 +14,7 @@
 #include "base/error.hpp"
 #include "base/half.hpp"
 #include "base/timing.hpp"
+#include "base/types.hpp"
 #include "io/device_machine.hpp"
 #include "kernels/cuda/device/cuda_backend.hpp"
 #include "kernels/cuda/device/device.hpp"

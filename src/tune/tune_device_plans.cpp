@@ -11,8 +11,8 @@
 #include "base/workspace.hpp"
 #include "io/device_machine.hpp"
 #include "plan/predict/measured_plans.hpp"
-#include "plan/search/plan_candidates.hpp"
 #include "run/dense/runner.hpp"
+#include "tune/plan_candidates.hpp"
 #include "tune/plan_errors.hpp"
 #include "tune/plan_rounds.hpp"
 

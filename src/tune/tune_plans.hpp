@@ -7,8 +7,8 @@
 
 #include "kernels/cpu/cpu_backend.hpp"
 #include "plan/model/machine.hpp"
-#include "plan/search/plan_candidates.hpp"
 #include "tune/load_watch.hpp"
+#include "tune/plan_candidates.hpp"
 #include "tune/plan_rounds.hpp"
 #include "tune/tune_timing.hpp"
 

@@ -70,10 +70,9 @@ ProductPlan make_cluster_plan(const ProblemSize& size, Type type, std::int64_t r
     fail_if(request.grid.has_value(), ErrorCode::usage, "--grid is for --algorithm grid; {} takes --block",
             request.algorithm);
     plan.rank->block = request.block ? *request.block : default_block(size, ranks, plan.rank->algorithm);
-    if (plan.rank->block.x < 1 || plan.rank->block.y < 1 || plan.rank->block.z < 1) {
-        fail(ErrorCode::usage, "blocks of {}x{}x{} hold nothing; give --block sizes of at least 1", plan.rank->block.x,
-             plan.rank->block.y, plan.rank->block.z);
-    }
+    fail_if(plan.rank->block.x < 1 || plan.rank->block.y < 1 || plan.rank->block.z < 1, ErrorCode::usage,
+            "blocks of {}x{}x{} hold nothing; give --block sizes of at least 1", plan.rank->block.x, plan.rank->block.y,
+            plan.rank->block.z);
     require_memory_for_blocks(plan, request.memory_bytes);
     return plan;
 }

@@ -51,37 +51,30 @@ void fuse_the_innermost_only(ProductPlan& plan) {
 /// Fills in the divisible part; drops levels that the sizes do not allow. A fused level takes blocks of any size, so it
 /// divides nothing.
 void set_core(ProductPlan& plan) {
-    std::int64_t unit_m = 1;
-    std::int64_t unit_k = 1;
-    std::int64_t unit_n = 1;
+    ProblemSize unit{1, 1, 1};
     std::size_t kept = 0;
     for (; kept < plan.levels.size(); ++kept) {
         const Algorithm& algorithm = find_algorithm(plan.levels[kept].algorithm).algorithm;
-        const std::int64_t next_m = checked_mul(unit_m, algorithm.m);
-        const std::int64_t next_k = checked_mul(unit_k, algorithm.k);
-        const std::int64_t next_n = checked_mul(unit_n, algorithm.n);
-        if (next_m > plan.m || next_k > plan.k || next_n > plan.n) {
+        const ProblemSize next{checked_mul(unit.m, algorithm.m), checked_mul(unit.k, algorithm.k),
+                               checked_mul(unit.n, algorithm.n)};
+        if (next.m > plan.m || next.k > plan.k || next.n > plan.n) {
             break;
         }
-        if (plan.levels[kept].mode != LevelMode::fused) {
-            unit_m = next_m;
-            unit_k = next_k;
-            unit_n = next_n;
-        }
+        unit = plan.levels[kept].mode != LevelMode::fused ? next : unit;
     }
     plan.levels.resize(kept);
     if (plan.padded) {
         // Blocks at the bottom have sides in multiples of 16: every type's rows are aligned, and the tensor cores'
         // tiles are full.
         constexpr std::int64_t kSide = 16;
-        plan.core_m = round_up(plan.m, checked_mul(unit_m, kSide));
-        plan.core_k = round_up(plan.k, checked_mul(unit_k, kSide));
-        plan.core_n = round_up(plan.n, checked_mul(unit_n, kSide));
+        plan.core_m = round_up(plan.m, checked_mul(unit.m, kSide));
+        plan.core_k = round_up(plan.k, checked_mul(unit.k, kSide));
+        plan.core_n = round_up(plan.n, checked_mul(unit.n, kSide));
         return;
     }
-    plan.core_m = plan.m / unit_m * unit_m;
-    plan.core_k = plan.k / unit_k * unit_k;
-    plan.core_n = plan.n / unit_n * unit_n;
+    plan.core_m = plan.m / unit.m * unit.m;
+    plan.core_k = plan.k / unit.k * unit.k;
+    plan.core_n = plan.n / unit.n * unit.n;
 }
 
 bool shares_one_basis(const std::vector<LevelPlan>& levels) {

@@ -94,6 +94,25 @@ struct ProductPlan {
     bool operator==(const ProductPlan&) const = default;
 };
 
+/// Of plans, problems and whatever else has sizes.
+template <class Sized>
+ProblemSize problem_size(const Sized& of) {
+    return {of.m, of.k, of.n};
+}
+template <class Sized, class Size>
+void set_size(Sized& of, const Size& size) {
+    of.m = size.m;
+    of.k = size.k;
+    of.n = size.n;
+}
+/// With nothing decided.
+inline ProductPlan plan_of_size(const ProblemSize& size, Type type) {
+    ProductPlan plan;
+    set_size(plan, size);
+    plan.type = type;
+    return plan;
+}
+
 std::string to_string(const ProductPlan& plan);
 /// Throws Error(input) that names the part it does not understand, or Error(usage) for an unknown algorithm.
 ProductPlan parse_plan(const std::string& text);

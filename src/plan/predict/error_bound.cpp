@@ -13,36 +13,6 @@
 namespace heptad {
 namespace {
 
-CoefficientMatrix absolute(CoefficientMatrix x) {
-    for (Rational& entry : x.entries) {
-        entry = entry.abs();
-    }
-    return x;
-}
-
-/// Additions on the way through one row, plus one for a coefficient that may round.
-int most_row_roundings(const CoefficientMatrix& x) {
-    int most = 0;
-    for (int i = 0; i < x.rows; ++i) {
-        int roundings = -1;
-        bool scales = false;
-        for (int j = 0; j < x.cols; ++j) {
-            roundings += x(i, j).is_zero() ? 0 : 1;
-            scales = scales || !(x(i, j).is_zero() || x(i, j).abs() == Rational(1));
-        }
-        most = std::max(most, roundings + (scales ? 1 : 0));
-    }
-    return most;
-}
-
-double row_sum(const CoefficientMatrix& x, int row) {
-    double sum = 0;
-    for (int j = 0; j < x.cols; ++j) {
-        sum += x(row, j).to_double();
-    }
-    return sum;
-}
-
 /// What one level does to errors.
 struct LevelError {
     double growth = 1;
@@ -52,34 +22,13 @@ struct LevelError {
 /// Scaled sums are rounded to f16, some of them to its denormal numbers (2^-24 of the largest value and less).
 constexpr double kRoundoffOfScaledSums = 0x1.02p-11;
 
-/// In changed bases the sums are made in two steps, and what cancels between them leaves its rounding errors behind:
-/// |U| |phi| takes the place of |U phi|.
-LevelError changed_basis_error(const Algorithm& algorithm) {
-    const BasisChange& basis = *algorithm.basis;
-    const CoefficientMatrix u = absolute(algorithm.u) * absolute(basis.phi);
-    const CoefficientMatrix v = absolute(algorithm.v) * absolute(basis.psi);
-    const CoefficientMatrix w = absolute(algorithm.w) * absolute(transposed(basis.chi));
-    LevelError error;
-    for (int l = 0; l < w.cols; ++l) {
-        double growth = 0;
-        for (int s = 0; s < w.rows; ++s) {
-            growth += w(s, l).to_double() * row_sum(u, s) * row_sum(v, s);
-        }
-        error.growth = std::max(error.growth, growth);
-    }
-    error.roundings = most_row_roundings(algorithm.u) + most_row_roundings(basis.phi) +
-                      most_row_roundings(algorithm.v) + most_row_roundings(basis.psi) +
-                      most_row_roundings(transposed(algorithm.w)) + most_row_roundings(basis.chi);
-    return error;
-}
-
 LevelError level_error(const LevelPlan& level, bool change_basis) {
     const CatalogueEntry& entry = find_algorithm(level.algorithm);
     const LevelError standard{entry.facts.growth, static_cast<double>(entry.facts.roundings)};
     if (!entry.algorithm.basis || (!change_basis && level.schedule.empty())) {
         return standard;
     }
-    const LevelError changed = changed_basis_error(entry.algorithm);
+    const LevelError changed{entry.facts.changed_growth, static_cast<double>(entry.facts.changed_roundings)};
     // A schedule that is named makes the change of basis inside the level; where it does not fit, the default runs.
     return change_basis
                ? changed

@@ -15,27 +15,6 @@ struct Together {
     int most_copies = 1;  // of one of them, for different levels
 };
 
-/// Room of a launch for products, as the backend counts it.
-class LaunchRoom {
-public:
-    /// How many more products like this one a launch takes.
-    int left_for(const BlockProduct& instance) const {
-        const OperandCounts counts = operand_counts(instance);
-        const auto terms = static_cast<int>(counts.a + counts.b) + kSpareFusedTerms;
-        const int more = std::min({products_, terms_ / terms, targets_ / static_cast<int>(counts.c)});
-        return products_ == kMostFusedInstances ? std::max(more, 1) : more;
-    }
-    void take(const BlockProduct& instance, int times) {
-        const OperandCounts counts = operand_counts(instance);
-        products_ -= times;
-        terms_ -= times * (static_cast<int>(counts.a + counts.b) + kSpareFusedTerms);
-        targets_ -= times * static_cast<int>(counts.c);
-    }
-
-private:
-    int products_ = kMostFusedInstances, terms_ = kMostFusedTerms, targets_ = kMostFusedTargets;
-};
-
 std::int64_t tiles_along(std::int64_t size, int tile) {
     return (size + tile - 1) / tile;
 }
@@ -153,7 +132,7 @@ double fused_seconds(const FusedDevice& device, const FusedProfile& profile, Fus
     const auto count = static_cast<int>(instances.instances.size());
     double seconds = 0;
     Together together;
-    LaunchRoom room;
+    FusedRoom room;
     const auto ends_group = [&](int i) {
         return std::ranges::find(instances.group_ends, i + 1) != instances.group_ends.end();
     };
@@ -180,13 +159,13 @@ double fused_seconds(const FusedDevice& device, const FusedProfile& profile, Fus
         for (int i = 0; i < count; ++i) {  // the same product of all levels, side by side
             const BlockProduct& instance = instances.instances[static_cast<std::size_t>(i)];
             for (int levels = std::min(group, work.levels_together - first); levels > 0;) {
-                const int taken = std::min(levels, room.left_for(instance));
+                const int taken = std::min(levels, room.left_for(operand_counts(instance)));
                 if (taken == 0) {
                     end_launch(1);
                     continue;
                 }
                 clock.add(together, instance, taken);
-                room.take(instance, taken);
+                room.take(operand_counts(instance), taken);
                 levels -= taken;
             }
             if (order == FusedOrder::batched && ends_group(i)) {

@@ -62,11 +62,7 @@ std::int64_t elements(const std::vector<Window>& windows) {
 }  // namespace
 
 ProductPlan plan_among_ranks(const ProblemSize& size, Type type, const RankCut& cut) {
-    ProductPlan plan;
-    plan.m = size.m;
-    plan.k = size.k;
-    plan.n = size.n;
-    plan.type = type;
+    ProductPlan plan = plan_of_size(size, type);
     plan.rank = cut;
     plan.leaf = kAutomaticLeaf;
     return plan;

@@ -31,10 +31,6 @@ ProductPlan plan_among_ranks(const ProblemSize& size, Type type, const RankCut& 
 /// Throws Error(input) for a plan without ranks, and for one whose cut cannot be.
 void check_rank_cut(const ProductPlan& plan);
 
-inline ProblemSize problem_size(const ProductPlan& plan) {
-    return {plan.m, plan.k, plan.n};
-}
-
 /// P4's rule: x = y = z = min(m/p, k, n, 2^13), with n/p for mod-pegmm; at least 1.
 BlockSize default_block(const ProblemSize& size, std::int64_t ranks, ClusterAlgorithm algorithm);
 /// Enough panels that reading, gathering and multiplying overlap, each long enough for fast algorithms; more where

@@ -47,9 +47,7 @@ double copied_bytes(const Problem& problem, ComplexWay way) {
 
 ProductPlan made_of(const ProductPlan& real, const Problem& problem, const Machine& machine, ComplexWay way) {
     ProductPlan plan = real;
-    plan.m = problem.m;
-    plan.k = problem.k;
-    plan.n = problem.n;
+    set_size(plan, problem);
     plan.type = problem.type;
     plan.complex = way;
     plan.accumulate = problem.options.accumulate;
@@ -96,11 +94,7 @@ std::int64_t real_copies_bytes(const ProductPlan& plan) {
 
 ProductPlan plan_complex_way(const Problem& problem, const Machine& machine, ComplexWay way,
                              const PlannerLimits& limits) {
-    ProductPlan copies;
-    copies.m = problem.m;
-    copies.k = problem.k;
-    copies.n = problem.n;
-    copies.type = problem.type;
+    ProductPlan copies = empty_plan(problem);
     copies.complex = way;
     const std::int64_t left = problem.options.workspace_limit_bytes - real_copies_bytes(copies);
     if (left < 0 && problem.options.accuracy == Accuracy::exact) {
@@ -116,17 +110,14 @@ ProductPlan plan_complex_way(const Problem& problem, const Machine& machine, Com
 
 ProductPlan make_complex_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits) {
     const Accuracy accuracy = problem.options.accuracy;
-    const auto fits = [&](const ProductPlan& plan) {
-        return plan.workspace_bytes <= problem.options.workspace_limit_bytes;
-    };
     ProductPlan one = plan_complex_way(problem, machine, ComplexWay::one_product, limits);
     if (accuracy != Accuracy::strict && accuracy != Accuracy::exact) {
         ProductPlan three = plan_complex_way(problem, machine, ComplexWay::three_products, limits);
-        if (fits(three) && (!fits(one) || three.predicted_s < one.predicted_s)) {
+        if (fits_workspace(three, problem) && (!fits_workspace(one, problem) || three.predicted_s < one.predicted_s)) {
             return three;
         }
     }
-    return fits(one) ? one : plan_complex_way(problem, machine, ComplexWay::in_place, limits);
+    return fits_workspace(one, problem) ? one : plan_complex_way(problem, machine, ComplexWay::in_place, limits);
 }
 
 ProductPlan complex_library_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits) {

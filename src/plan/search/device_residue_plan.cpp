@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "base/device_layout.hpp"
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/moduli.hpp"
 #include "base/types.hpp"
 #include "plan/model/normalize_plan.hpp"
@@ -158,30 +158,20 @@ bool fit_tiles(ProductPlan& plan, std::int64_t bytes) {
 ProductPlan make_exact_device_plan(const Problem& problem, const Machine& machine) {
     const Options& options = problem.options;
     const bool has_type = has_type_of_residues(problem.type) && !is_complex(problem.type);
-    if (!has_type && problem.type != Type::i64) {
-        fail(ErrorCode::usage,
-             "accuracy exact on a device is for f32 and f64, not for {}; set device to cpu, or use accuracy strict",
-             type_name(problem.type));
-    }
-    if ((options.mode != "auto" && options.levels != 0) ||
-        !(options.leaf == "auto" || leaf_traits(options.leaf).by_residues)) {
-        fail(ErrorCode::usage,
-             "on a device products of i64, and those that are rounded once, are made by leaf {} with levels inside; "
-             "leave mode and leaf to auto",
-             kResidueLeaf);
-    }
+    fail_if(!has_type && problem.type != Type::i64, ErrorCode::usage,
+            "accuracy exact on a device is for f32 and f64, not for {}; set device to cpu, or use accuracy strict",
+            type_name(problem.type));
+    fail_if((options.mode != "auto" && options.levels != 0) ||
+                !(options.leaf == "auto" || leaf_traits(options.leaf).by_residues),
+            ErrorCode::usage,
+            "on a device products of i64, and those that are rounded once, are made by leaf {} with levels inside; "
+            "leave mode and leaf to auto",
+            kResidueLeaf);
     const int asked = options.levels, most = most_levels_inside_residues(options);
     std::optional<ProductPlan> best;
     std::int64_t least_bytes = 0;
     for (int levels = most; levels >= (best ? std::max(asked, 0) : 0); --levels) {
-        ProductPlan plan;
-        plan.m = problem.m;
-        plan.k = problem.k;
-        plan.n = problem.n;
-        plan.type = problem.type;
-        plan.backend = backend_of(options.device);
-        plan.threads = problem.threads;
-        plan.accumulate = options.accumulate;
+        ProductPlan plan = empty_plan(problem);
         plan.levels = levels_inside_residues(options, levels);
         plan.leaf = plan.fringe_leaf = kResidueLeaf;
         plan.arithmetic.moduli = is_integer(plan.type) ? integer_moduli(plan.k) : kMostModuli;
@@ -204,12 +194,10 @@ ProductPlan make_exact_device_plan(const Problem& problem, const Machine& machin
             best = std::move(plan);
         }
     }
-    if (!best && least_bytes > 0) {
-        fail(ErrorCode::resource,
-             "this product takes at least {} bytes of workspace on a device, and {} are allowed; give more, or set "
-             "device to cpu",
-             least_bytes, options.workspace_limit_bytes);
-    }
+    fail_if(!best && least_bytes > 0, ErrorCode::resource,
+            "this product takes at least {} bytes of workspace on a device, and {} are allowed; give more, or set "
+            "device to cpu",
+            least_bytes, options.workspace_limit_bytes);
     if (!best) {
         refuse_exact_plan(problem);
     }
@@ -237,11 +225,10 @@ void check_device_residue_plan(const ProductPlan& plan) {
         return tile >= std::min<std::int64_t>(most, 1) && tile <= most;
     };
     const BlockGrid blocks = residue_levels(plan).blocks;
-    if (!fits(plan.tile_m, plan.m) || !fits(plan.tile_n, plan.n) || plan.tile_k != plan.k ||
-        residue_block_bytes(plan.k, blocks.k) > kLongestDeviceSum) {
-        fail(ErrorCode::input, "tiles of this plan by residues are up to {} x {}, with all of k, up to {}", plan.m,
-             plan.n, blocks.k * kLongestDeviceSum);
-    }
+    fail_if(!fits(plan.tile_m, plan.m) || !fits(plan.tile_n, plan.n) || plan.tile_k != plan.k ||
+                residue_block_bytes(plan.k, blocks.k) > kLongestDeviceSum,
+            ErrorCode::input, "tiles of this plan by residues are up to {} x {}, with all of k, up to {}", plan.m,
+            plan.n, blocks.k * kLongestDeviceSum);
     const std::int64_t bytes = device_residue_layout(plan).bytes();
     if (plan.workspace_bytes != bytes || plan.vendor_workspace_bytes != 0 || plan.error_bound != error_bound(plan)) {
         fail(ErrorCode::input, "the plan does not fit together: with its tile it takes {} bytes and keeps {}", bytes,

@@ -302,9 +302,7 @@ FileLaunch plan_file_launch(const FileProblem& problem, const OuterLevels& outer
             layers.a.bounce_bytes, problem.memory_bytes);
     FileLaunch launch{plan_files(layers.part, predict), {}};
     ProductPlan& plan = launch.plan;
-    plan.m = problem.m;
-    plan.k = problem.k;
-    plan.n = problem.n;
+    set_size(plan, problem);
     plan.accumulate = problem.adds;
     plan.disk->algorithm = outer.algorithm;
     plan.disk->levels = outer.levels;

@@ -208,12 +208,8 @@ Settled settle(const FileProblem& problem, const FileCut& cut, const PredictStag
 
 /// The plan of what was settled, and what it takes.
 FileChoice choice_of(const FileProblem& problem, const FileProblem& as_cut, const Candidate& settled) {
-    FileChoice choice;
+    FileChoice choice{plan_of_size(problem_size(problem), problem.type), {}};
     ProductPlan& plan = choice.plan;
-    plan.m = problem.m;
-    plan.k = problem.k;
-    plan.n = problem.n;
-    plan.type = problem.type;
     plan.accumulate = problem.adds;
     plan.leaf = kAutomaticLeaf;
     plan.disk = choose_blocks(as_cut, settled.cut);

@@ -1,8 +1,6 @@
 #include "plan/search/fused_instances.hpp"
 
 #include <algorithm>
-#include <map>
-#include <memory>
 
 #include "algorithm/catalogue.hpp"
 #include "base/shared_state.hpp"
@@ -78,13 +76,8 @@ FusedInstances make_fused_instances(const Algorithm& algorithm) {
 }
 
 const FusedInstances& fused_instances(const std::string& algorithm) {
-    static constinit Guarded<std::map<std::string, std::unique_ptr<FusedInstances>>> all;
-    const auto made = all.lock();
-    auto& instances = (*made)[algorithm];
-    if (!instances) {
-        instances = std::make_unique<FusedInstances>(make_fused_instances(find_algorithm(algorithm).standard));
-    }
-    return *instances;
+    static constinit OncePerKey<std::string, FusedInstances> all;
+    return all.get(algorithm, [&] { return make_fused_instances(find_algorithm(algorithm).standard); });
 }
 
 int levels_of_launch(FusedOrder order, int products, int levels) {

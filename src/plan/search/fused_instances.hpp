@@ -6,6 +6,7 @@
 // levels are special: "strassen*strassen" is an algorithm too, with 49 instances of at most four terms.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -42,6 +43,24 @@ const FusedInstances& fused_instances(const std::string& algorithm);
 /// the orders `persistent` and `atomic` takes all products of its levels, so that what these share stays in the cache;
 /// other orders need as many levels as there are to fill the device.
 int levels_of_launch(FusedOrder order, int products, int levels);
+
+/// Room of a launch for products.
+class FusedRoom {
+public:
+    /// How many more products like this one a launch takes; one at least, where it has none yet.
+    int left_for(const OperandCounts& counts) const {
+        const int more = std::min({products_, terms_ / (counts.a + counts.b + kSpareFusedTerms), targets_ / counts.c});
+        return products_ == kMostFusedInstances ? std::max(more, 1) : more;
+    }
+    void take(const OperandCounts& counts, int times) {
+        products_ -= times;
+        terms_ -= times * (counts.a + counts.b + kSpareFusedTerms);
+        targets_ -= times * counts.c;
+    }
+
+private:
+    int products_ = kMostFusedInstances, terms_ = kMostFusedTerms, targets_ = kMostFusedTargets;
+};
 
 /// Side of the blocks when `size` rows or columns are cut into `parts`: all but the last few have it, those have what
 /// is left. From a size on that does not matter, it is a multiple of 16 bytes, so that blocks of aligned rows are

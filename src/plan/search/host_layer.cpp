@@ -33,10 +33,9 @@ double roundings_of(const std::vector<BlockTerm>& terms) {
 
 HostLayer algorithm_layer(const std::string& algorithm, int levels, Type type) {
     const Algorithm& one = find_algorithm(algorithm).standard;
-    if (!algorithm_admits(one, type)) {
-        fail(ErrorCode::usage, "the algorithm '{}' works over {}, which does not admit {}; name another for the host",
-             algorithm, ring_name(one.ring), type_name(type));
-    }
+    fail_if(!algorithm_admits(one, type), ErrorCode::usage,
+            "the algorithm '{}' works over {}, which does not admit {}; name another for the host", algorithm,
+            ring_name(one.ring), type_name(type));
     const double side = std::pow(std::max({one.m, one.k, one.n}), levels);
     fail_if(levels < 1 || std::pow(one.rank(), levels) > kMostRank || side > kMostSide, ErrorCode::usage,
             "{} levels of '{}' cannot be dealt out by the host; it takes 1 level and more, up to {} products and {} "

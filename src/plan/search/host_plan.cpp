@@ -34,10 +34,6 @@ bool is_half(Type type) {
     return type == Type::bf16 || type == Type::f16;
 }
 
-ProblemSize size_of(const ProductPlan& plan) {
-    return {plan.m, plan.k, plan.n};
-}
-
 void set_block(HostCut& cut, const ProblemSize& block) {
     cut.block_m = block.m;
     cut.block_k = block.k;
@@ -140,9 +136,7 @@ struct Shortage {
 ProductPlan whole_plan(const HostProblem& problem, const HostCut& cut, const HostForecast& forecast,
                        const ProductPlan& block) {
     ProductPlan plan = block;
-    plan.m = problem.size.m;
-    plan.k = problem.size.k;
-    plan.n = problem.size.n;
+    set_size(plan, problem.size);
     plan.type = problem.type;
     plan.host = cut;
     plan.accumulate = problem.accumulate;
@@ -277,7 +271,7 @@ void check_host_cut(const ProductPlan& plan) {
     require(plan.threads == 1 && !plan.overwrite_inputs && !plan.count && (packed || !plan.panels),
             "a block is multiplied by one thread of the host, its operands serve again, and ones are not counted");
     const HostCut& cut = *plan.host;
-    const ProblemSize size = size_of(plan);
+    const ProblemSize size = problem_size(plan);
     require(cut.pipelines >= 1 && cut.pipelines <= kMostPipelines, "a device has 1 to 16 pipelines");
     std::int64_t parts = 1;
     for (const auto& [side, block] : {std::pair{size.m, cut.block_m}, {size.k, cut.block_k}, {size.n, cut.block_n}}) {
@@ -303,12 +297,12 @@ void check_host_cut(const ProductPlan& plan) {
 }
 
 HostProblem host_problem(const ProductPlan& plan) {
-    return {size_of(plan), plan.type, plan.type, is_packed(plan), plan.accumulate};
+    return {problem_size(plan), plan.type, plan.type, is_packed(plan), plan.accumulate};
 }
 
 HostLayer layer_of(const ProductPlan& plan) {
     const HostCut& cut = *plan.host;
-    return cut.levels == 0 ? segment_layer(cut_shape(cut, size_of(plan), plan.type).grid)
+    return cut.levels == 0 ? segment_layer(cut_shape(cut, problem_size(plan), plan.type).grid)
                            : algorithm_layer(cut.algorithm, cut.levels, plan.type);
 }
 

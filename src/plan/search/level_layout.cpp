@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <set>
 #include <tuple>
 
@@ -24,31 +23,23 @@ struct CorePrograms {
 };
 
 const CorePrograms& core_programs(const std::string& name) {
-    static constinit Guarded<std::map<std::string, std::unique_ptr<CorePrograms>>> all;
-    const auto made = all.lock();
-    auto& programs = (*made)[name];
-    if (!programs) {
+    static constinit OncePerKey<std::string, CorePrograms> all;
+    return all.get(name, [&] {
         const Algorithm& algorithm = find_algorithm(name).algorithm;
         const bool mod_2 = algorithm.ring == Ring::gf2;
-        programs = std::make_unique<CorePrograms>(CorePrograms{share_subexpressions(algorithm.u, mod_2),
-                                                               share_subexpressions(algorithm.v, mod_2),
-                                                               share_subexpressions(transposed(algorithm.w), mod_2)});
-    }
-    return *programs;
+        return CorePrograms{share_subexpressions(algorithm.u, mod_2), share_subexpressions(algorithm.v, mod_2),
+                            share_subexpressions(transposed(algorithm.w), mod_2)};
+    });
 }
 
 const Schedule& made_schedule(const std::string& name, bool core, bool accumulate) {
-    static constinit Guarded<std::map<std::tuple<std::string, bool, bool>, std::unique_ptr<Schedule>>> all;
-    const auto made = all.lock();
-    auto& schedule = (*made)[{name, core, accumulate}];
-    if (!schedule) {
+    static constinit OncePerKey<std::tuple<std::string, bool, bool>, Schedule> all;
+    return all.get({name, core, accumulate}, [&] {
         const LevelPrograms programs = level_programs(name, core);
         Algorithm algorithm = *programs.algorithm;
         algorithm.basis.reset();
-        schedule =
-            std::make_unique<Schedule>(make_schedule(algorithm, *programs.a, *programs.b, *programs.c, accumulate));
-    }
-    return *schedule;
+        return make_schedule(algorithm, *programs.a, *programs.b, *programs.c, accumulate);
+    });
 }
 
 LevelCost schedule_cost(const Schedule& schedule) {

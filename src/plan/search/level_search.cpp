@@ -131,7 +131,7 @@ private:
 
     /// Unless its errors grow too much. False: it does not fit the workspace.
     bool take_if_best(ProductPlan plan) {
-        const bool fits = plan.workspace_bytes <= problem_.options.workspace_limit_bytes;
+        const bool fits = fits_workspace(plan, problem_);
         const bool pays = plan.predicted_s < best_.predicted_s && plan.predicted_s * limits_.min_gain < library_s_;
         if (fits && pays && expected_growth(plan, machine_) <= growth_limit_) {
             best_ = std::move(plan);
@@ -262,8 +262,7 @@ private:
         }
         consider_fused_below(partial.levels, partial.size, partial.growth);
         ProductPlan plan = plan_with_levels(problem_, machine_, partial.levels);
-        const bool fits = must_fuse() ? plan.workspace_bytes <= problem_.options.workspace_limit_bytes
-                                      : take_if_best(std::move(plan));
+        const bool fits = must_fuse() ? fits_workspace(plan, problem_) : take_if_best(std::move(plan));
         refused_ = refused_ || !fits;
         return fits;
     }

@@ -75,7 +75,7 @@ void fill_in(ProductPlan& plan, const Problem& problem, const Machine& machine) 
     }
     plan.workspace_bytes = plan_workspace_bytes(plan);
     if (traits.has_limbs && problem.options.leaf == "auto" &&
-        plan.workspace_bytes > problem.options.workspace_limit_bytes) {  // no room for the limbs
+        !fits_workspace(plan, problem)) {  // no room for the limbs
         plan.leaf = plan.fringe_leaf = traits.fringe_leaf;
         plan.workspace_bytes = plan_workspace_bytes(plan);
     }
@@ -86,18 +86,12 @@ void fill_in(ProductPlan& plan, const Problem& problem, const Machine& machine) 
     }
 }
 
-ProductPlan empty_plan(const Problem& problem) {
-    ProductPlan plan;
-    plan.m = problem.m;
-    plan.k = problem.k;
-    plan.n = problem.n;
-    plan.type = problem.type;
-    plan.backend = backend_of(problem.options.device);
-    plan.threads = problem.threads;
-    plan.accumulate = problem.options.accumulate;
-    plan.overwrite_inputs = problem.options.overwrite_inputs;
-    plan.scaled_sums = wants_scaled_sums(problem);
-    return plan;
+/// So many levels, the outermost `serial` of them depth first.
+std::vector<LevelPlan> forced_modes(const Problem& problem, int count, int serial, const std::string& schedule = "") {
+    const std::string name = problem.options.algorithm == "auto" ? kHalving : problem.options.algorithm;
+    std::vector<LevelPlan> levels(static_cast<std::size_t>(count), {name, LevelMode::parallel, ""});
+    std::fill_n(levels.begin(), serial, LevelPlan{name, LevelMode::serial, schedule});
+    return levels;
 }
 
 /// As many levels as asked for, the innermost one inside the kernel; fewer, where those above it do not fit the
@@ -108,15 +102,11 @@ ProductPlan forced_fused_levels(const Problem& problem, const Machine& machine) 
                               LevelMode::fused, "", FusedOrder::persistent};
     for (int count = problem.options.levels; count > 0; --count) {
         for (int serial = 0; serial < count; ++serial) {
-            std::vector<LevelPlan> levels;
-            for (int i = 0; i + 1 < count; ++i) {
-                levels.push_back(
-                    {asked == "auto" ? kHalving : asked, i < serial ? LevelMode::serial : LevelMode::parallel, ""});
-            }
+            std::vector<LevelPlan> levels = forced_modes(problem, count - 1, serial);
             levels.push_back(innermost);
             ProductPlan plan = plan_with_levels(problem, machine, levels);
             // Too many for the sizes: the innermost ones are left out, and the fused one is the innermost.
-            if (is_fused(plan) && plan.workspace_bytes <= problem.options.workspace_limit_bytes) {
+            if (is_fused(plan) && fits_workspace(plan, problem)) {
                 return plan;
             }
         }
@@ -129,36 +119,29 @@ ProductPlan forced_levels(const Problem& problem, const Machine& machine) {
     if (problem.options.mode == mode_name(LevelMode::fused)) {
         return forced_fused_levels(problem, machine);
     }
-    const std::string name = problem.options.algorithm == "auto" ? kHalving : problem.options.algorithm;
     const auto all = [&](int count, int serial, const std::string& schedule) {
-        std::vector<LevelPlan> levels;
-        for (int i = 0; i < count; ++i) {
-            levels.push_back({name, i < serial ? LevelMode::serial : LevelMode::parallel, i < serial ? schedule : ""});
-        }
-        return plan_with_levels(problem, machine, levels);
-    };
-    const auto fits = [&](const ProductPlan& plan) {
-        return plan.workspace_bytes <= problem.options.workspace_limit_bytes;
+        return plan_with_levels(problem, machine, forced_modes(problem, count, serial, schedule));
     };
     const int fewest_serial = problem.options.mode == "serial" ? problem.options.levels : 0;
     const int most_serial = problem.options.mode == "parallel" ? 0 : problem.options.levels;
     for (int serial = fewest_serial; serial <= most_serial; ++serial) {
-        if (ProductPlan plan = all(problem.options.levels, serial, ""); fits(plan)) {
+        if (ProductPlan plan = all(problem.options.levels, serial, ""); fits_workspace(plan, problem)) {
             return plan;
         }
     }
-    const std::vector<std::string> overwriting = problem.options.overwrite_inputs && most_serial > 0
-                                                     ? overwriting_schedules(name, problem.type)
-                                                     : std::vector<std::string>{};
+    const std::vector<std::string> overwriting =
+        problem.options.overwrite_inputs && most_serial > 0
+            ? overwriting_schedules(forced_modes(problem, 1, 0)[0].algorithm, problem.type)
+            : std::vector<std::string>{};
     // Not even depth first fits: A and B are overwritten, or there are fewer levels, down to the classical product that
     // needs nothing.
     for (int count = problem.options.levels; count > 0; --count) {
-        if (ProductPlan plan = all(count, most_serial == 0 ? 0 : count, ""); fits(plan)) {
+        if (ProductPlan plan = all(count, most_serial == 0 ? 0 : count, ""); fits_workspace(plan, problem)) {
             return plan;
         }
         for (int serial = std::max(1, std::min(fewest_serial, count)); serial <= count; ++serial) {
             for (const std::string& schedule : overwriting) {
-                if (ProductPlan plan = all(count, serial, schedule); fits(plan)) {
+                if (ProductPlan plan = all(count, serial, schedule); fits_workspace(plan, problem)) {
                     return plan;
                 }
             }
@@ -187,11 +170,9 @@ void validate(const Problem& problem, const Machine& machine) {
             "{} levels are not possible; set levels to 0 to 20, or to -1 for as many as pay", options.levels);
     if (options.algorithm != "auto") {
         const Algorithm& algorithm = find_algorithm(options.algorithm).algorithm;
-        if (!algorithm_admits(algorithm, problem.type) && options.levels != 0) {
-            fail(ErrorCode::usage,
-                 "algorithm {} is over {} and does not apply to {}; `heptad algorithms` lists the others",
-                 options.algorithm, ring_name(algorithm.ring), type_name(problem.type));
-        }
+        fail_if(!algorithm_admits(algorithm, problem.type) && options.levels != 0, ErrorCode::usage,
+                "algorithm {} is over {} and does not apply to {}; `heptad algorithms` lists the others",
+                options.algorithm, ring_name(algorithm.ring), type_name(problem.type));
     }
     fail_if(leaf_traits(options.leaf).by_residues && !backend_traits(problem).is_device &&
                 options.accuracy != Accuracy::exact,
@@ -234,10 +215,9 @@ void check_plan(const ProductPlan& plan) {
     normalize_plan(expected);
     for (const LevelPlan& level : plan.levels) {
         const Algorithm& algorithm = find_algorithm(level.algorithm).algorithm;
-        if (!ring_admits(algorithm.ring, plan.type)) {
-            fail(ErrorCode::input, "the plan uses {}, which is over {} and does not apply to {}", level.algorithm,
-                 ring_name(algorithm.ring), type_name(plan.type));
-        }
+        fail_if(!ring_admits(algorithm.ring, plan.type), ErrorCode::input,
+                "the plan uses {}, which is over {} and does not apply to {}", level.algorithm,
+                ring_name(algorithm.ring), type_name(plan.type));
         fail_if(!level.schedule.empty() && find_schedule(level.schedule).algorithm != level.algorithm, ErrorCode::input,
                 "schedule {} does not belong to algorithm {}", level.schedule, level.algorithm);
     }
@@ -251,6 +231,16 @@ void check_plan(const ProductPlan& plan) {
         fail(ErrorCode::input, "the plan does not fit together: with its levels it would read '{}'",
              to_string(expected));
     }
+}
+
+ProductPlan empty_plan(const Problem& problem) {
+    ProductPlan plan = plan_of_size(problem_size(problem), problem.type);
+    plan.backend = backend_of(problem.options.device);
+    plan.threads = problem.threads;
+    plan.accumulate = problem.options.accumulate;
+    plan.overwrite_inputs = problem.options.overwrite_inputs;
+    plan.scaled_sums = wants_scaled_sums(problem);
+    return plan;
 }
 
 ProductPlan plan_with_levels(const Problem& problem, const Machine& machine, const std::vector<LevelPlan>& levels) {
@@ -334,7 +324,7 @@ ClassicalPlans classical_plans(const Problem& problem, const Machine& machine, c
     ProductPlan best = library;
     for (ProductPlan& other : others) {
         if (other.predicted_s * limits.min_gain < library.predicted_s && faster(other, best) &&
-            other.workspace_bytes <= problem.options.workspace_limit_bytes) {
+            fits_workspace(other, problem)) {
             best = std::move(other);
         }
     }
@@ -420,7 +410,7 @@ ProductPlan make_plan(const Problem& problem, const Machine& machine, const Plan
         if (word <= problem.options.accuracy) {
             larger.options.accuracy = word;
             ProductPlan plan = extended_plan(problem, machine, best_plan(larger, machine, limits));
-            if (plan.predicted_s < most_s && plan.workspace_bytes <= problem.options.workspace_limit_bytes) {
+            if (plan.predicted_s < most_s && fits_workspace(plan, problem)) {
                 most_s = plan.predicted_s;
                 best = std::move(plan);
             }

@@ -43,6 +43,14 @@ double least_evenness_of(const std::vector<LevelPlan>& levels);
 /// Of products by residues with the moduli that a plan names.
 double least_evenness();
 
+/// What the problem says, and nothing decided.
+ProductPlan empty_plan(const Problem& problem);
+
+/// Is its workspace within the limit?
+inline bool fits_workspace(const ProductPlan& plan, const Problem& problem) {
+    return plan.workspace_bytes <= problem.options.workspace_limit_bytes;
+}
+
 /// Decides. Throws Error(usage) for an unknown algorithm or one whose ring does not admit the type.
 ProductPlan make_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits = {});
 

@@ -79,9 +79,7 @@ ProductPlan with_tile(const Problem& problem, const Machine& machine, std::int64
     plan.tile_m = plan.m;
     plan.tile_k = plan.k;
     plan.tile_n = plan.n;
-    plan.m = problem.m;
-    plan.k = problem.k;
-    plan.n = problem.n;
+    set_size(plan, problem);
     plan.type = problem.type;
     plan.accumulate = problem.options.accumulate;
     plan.arithmetic.moduli = kMostModuli;
@@ -124,8 +122,7 @@ ProductPlan with_largest_tile(const Problem& problem, const Machine& machine, bo
     std::int64_t tile_m = std::max<std::int64_t>(problem.m, 1), tile_n = std::max<std::int64_t>(problem.n, 1);
     for (;;) {
         ProductPlan plan = with_tile(problem, machine, tile_m, tile_n, by_bytes);
-        if (plan.workspace_bytes <= problem.options.workspace_limit_bytes ||
-            std::max(tile_m, tile_n) <= kSmallestTile) {
+        if (fits_workspace(plan, problem) || std::max(tile_m, tile_n) <= kSmallestTile) {
             return plan;
         }
         std::int64_t& longer = tile_m > tile_n ? tile_m : tile_n;
@@ -149,11 +146,8 @@ ProductPlan make_residue_plan(const Problem& problem, const Machine& machine) {
     if (backend_traits(problem).is_device) {
         return make_exact_device_plan(problem, machine);
     }
-    const auto fits = [&](const ProductPlan& plan) {
-        return plan.workspace_bytes <= problem.options.workspace_limit_bytes;
-    };
     if (takes_bytes(problem)) {
-        if (ProductPlan plan = with_largest_tile(problem, machine, true); fits(plan)) {
+        if (ProductPlan plan = with_largest_tile(problem, machine, true); fits_workspace(plan, problem)) {
             return plan;
         }
     }
@@ -162,11 +156,11 @@ ProductPlan make_residue_plan(const Problem& problem, const Machine& machine) {
         limited.options.leaf = "auto";
     }
     ProductPlan plan = with_largest_tile(limited, machine, false);
-    if (!fits(plan)) {
+    if (!fits_workspace(plan, problem)) {
         limited.options.levels = 0;
         plan = with_largest_tile(limited, machine, false);
     }
-    fail_if(!fits(plan), ErrorCode::resource,
+    fail_if(!fits_workspace(plan, problem), ErrorCode::resource,
             "accuracy exact takes at least {} bytes of workspace for this product, and {} are allowed; give more, "
             "or use accuracy strict",
             plan.workspace_bytes, problem.options.workspace_limit_bytes);

@@ -144,9 +144,7 @@ ProductPlan step_plan_below(const ProductPlan& plan, const ProblemSize& largest,
                             bool accumulate) {
     ProductPlan one = plan;
     one.transfers.reset();
-    one.m = step.m;
-    one.k = step.k;
-    one.n = step.n;
+    set_size(one, step);
     one.accumulate = accumulate;
     const auto fewer = std::min(static_cast<std::size_t>(halvings(largest, step)), one.levels.size());
     one.levels.erase(one.levels.begin(), one.levels.begin() + static_cast<std::ptrdiff_t>(fewer));
@@ -157,9 +155,7 @@ ProductPlan step_plan_below(const ProductPlan& plan, const ProblemSize& largest,
     normalize_plan(one);
     if (is_by_residues(one)) {  // longer lines than the largest's take smaller tiles
         ProductPlan of_largest = one;
-        of_largest.m = largest.m;
-        of_largest.k = largest.k;
-        of_largest.n = largest.n;
+        set_size(of_largest, largest);
         of_largest.tile_m = plan.tile_m;
         of_largest.tile_n = plan.tile_n;
         normalize_plan(of_largest);
@@ -188,14 +184,7 @@ TransferProblem problem_of(const ProductPlan& plan) {
 }  // namespace
 
 TransferDecision undivided_plan(const ProblemSize& size, Type type, const Options& options) {
-    TransferDecision made;
-    made.plan.m = size.m;
-    made.plan.k = size.k;
-    made.plan.n = size.n;
-    made.plan.type = type;
-    made.schedule = undivided_transfers(size);
-    made.options = options;
-    return made;
+    return {plan_of_size(size, type), undivided_transfers(size), options};
 }
 
 TransferDecision make_transfer_plan(TransferProblem problem, Type result_type, std::int64_t room,
@@ -231,9 +220,7 @@ TransferDecision make_transfer_plan(TransferProblem problem, Type result_type, s
     const double bound = std::max(bound_of(problem, schedule, told), bound_of(problem, schedule, best));
     plan.workspace_bytes = workspace_bytes;
     plan.error_bound = bound;
-    plan.m = problem.size.m;
-    plan.k = problem.size.k;
-    plan.n = problem.size.n;
+    set_size(plan, problem.size);
     plan.accumulate = problem.adds;
     plan.transfers = std::move(planned.cut);
     plan.predicted_s = planned.predicted_s;

@@ -210,7 +210,7 @@ RunReport multiply_packed_bits(const ProductPlan& plan, double alpha, const Cons
     if (is_one(alpha, plan.type)) {  // otherwise A and B are not read
         pack_bytes(a, bits_a, pool);
         pack_bytes(b, bits_b, pool);
-        bits::multiply_bits(inside, bits_a, bits_b, bits_c, false, {hooks.cancel, hooks.progress}, memory);
+        bits::multiply_bits(inside, bits_a, bits_b, bits_c, false, hooks, memory);
     } else {
         std::fill_n(bits_c.words, bits_c.rows * bits_c.stride, 0);
     }

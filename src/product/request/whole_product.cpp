@@ -127,8 +127,9 @@ public:
     RunReport multiply(RequestPlan& plan, const BitMatrix& a, const BitMatrix& b, BitMatrix& c,
                        const ProductContext& context) {
         const bool adds = request_.beta != 0.0;
-        const ProgressCallback progress = [&](const Progress& now) { context.hooks.progress({now.fraction, ""}); };
-        const RunHooks hooks{progress, context.hooks.cancel};
+        const RunHooks hooks{context.hooks.cancel, [&](const Progress& now) {
+                                 context.hooks.progress({now.fraction, ""});
+                             }};
         const auto* whole = std::get_if<ProductPlan>(&plan.decided);
         if (whole != nullptr && plan.device >= 0) {
             if (request_.count) {
@@ -139,7 +140,7 @@ public:
                 multiply_host_bits_on_device(*whole, a, b, c.view(), adds, plan.device, hooks);
             }
         } else if (whole != nullptr) {
-            bits::multiply_bits(*whole, a, b, c.view(), adds, {hooks.cancel, progress});
+            bits::multiply_bits(*whole, a, b, c.view(), adds, hooks);
         } else {
             multiply_bits_over_devices(std::get<HostDecision>(plan.decided).plan, a, b, c.view(), adds, context);
         }

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "base/workspace.hpp"
 #include "kernels/bits/word_buffer.hpp"
@@ -56,7 +56,7 @@ private:
 };
 
 /// Hooks that show the part [done, done + share) of something larger.
-BitHooks part_of(const BitHooks& whole, double done, double share) {
+RunHooks part_of(const RunHooks& whole, double done, double share) {
     if (!whole.progress) {
         return {whole.cancel};
     }
@@ -65,7 +65,7 @@ BitHooks part_of(const BitHooks& whole, double done, double share) {
             }};
 }
 
-BitMatrix chain_packed(const ChainPlan& chain, const std::vector<ConstBitView>& factors, const BitHooks& hooks) {
+BitMatrix chain_packed(const ChainPlan& chain, const std::vector<ConstBitView>& factors, const RunHooks& hooks) {
     std::vector<BitLaunch> launches;
     double work = 0;
     for (const ProductPlan& plan : chain.plans) {
@@ -88,7 +88,7 @@ BitMatrix chain_packed(const ChainPlan& chain, const std::vector<ConstBitView>& 
     }
 }
 
-BitMatrix chain_apart(const ChainPlan& chain, const std::vector<ConstBitView>& factors, const BitHooks& hooks) {
+BitMatrix chain_apart(const ChainPlan& chain, const std::vector<ConstBitView>& factors, const RunHooks& hooks) {
     BitMatrix left;
     double done = 0;
     for (std::size_t i = 0; i < chain.plans.size(); ++i) {
@@ -116,7 +116,7 @@ std::vector<bool> squarings(std::int64_t exponent) {
 }
 
 BitMatrix raise_packed(const ProductPlan& plan, const ConstBitView& a, const std::vector<bool>& squares,
-                       const BitHooks& hooks) {
+                       const RunHooks& hooks) {
     const BitLaunch launch = bit_launch(plan);
     WorkMeter meter(hooks, launch.work() * static_cast<double>(squares.size()));
     const PackedSteps steps(launch, meter);
@@ -139,7 +139,7 @@ BitMatrix raise_packed(const ProductPlan& plan, const ConstBitView& a, const std
 }
 
 BitMatrix raise_apart(const ProductPlan& plan, const ConstBitView& a, const std::vector<bool>& squares,
-                      const BitHooks& hooks) {
+                      const RunHooks& hooks) {
     BitMatrix power = BitMatrix::copy_of(a);
     const double share = 1 / static_cast<double>(squares.size());
     for (std::size_t i = 0; i < squares.size(); ++i) {
@@ -186,9 +186,7 @@ ChainPlan make_fitting_chain(Type algebra, const std::vector<std::int64_t>& size
 
 BitMatrix multiply_chain(Type algebra, const std::vector<ConstBitView>& factors, const BitOptions& options,
                          const BitContext& context) {
-    if (factors.empty()) {
-        fail(ErrorCode::usage, "a chain without factors has no size; give at least one matrix");
-    }
+    fail_if(factors.empty(), ErrorCode::usage, "a chain without factors has no size; give at least one matrix");
     std::vector<std::int64_t> sizes{factors.front().rows};
     for (const ConstBitView& factor : factors) {
         require_view(factor, "a factor");
@@ -208,12 +206,9 @@ BitMatrix multiply_chain(Type algebra, const std::vector<ConstBitView>& factors,
 BitMatrix raise(Type algebra, const ConstBitView& a, std::int64_t exponent, const BitOptions& options,
                 const BitContext& context) {
     require_view(a, "A");
-    if (a.rows != a.cols) {
-        fail(ErrorCode::input, "only square matrices have powers, and this one is {} x {}", a.rows, a.cols);
-    }
-    if (exponent < 0) {
-        fail(ErrorCode::usage, "an exponent of {} is not possible; use 0 or more", exponent);
-    }
+    fail_if(a.rows != a.cols, ErrorCode::input, "only square matrices have powers, and this one is {} x {}", a.rows,
+            a.cols);
+    fail_if(exponent < 0, ErrorCode::usage, "an exponent of {} is not possible; use 0 or more", exponent);
     if (exponent < 2) {
         return exponent == 0 ? BitMatrix::identity(a.rows) : BitMatrix::copy_of(a);
     }
@@ -221,7 +216,7 @@ BitMatrix raise(Type algebra, const ConstBitView& a, std::int64_t exponent, cons
     return raise_by(make_fitting_chain(algebra, sizes, options, context.threads), a, exponent, context.hooks);
 }
 
-BitMatrix raise_by(const ChainPlan& chain, const ConstBitView& a, std::int64_t exponent, const BitHooks& hooks) {
+BitMatrix raise_by(const ChainPlan& chain, const ConstBitView& a, std::int64_t exponent, const RunHooks& hooks) {
     const auto power = chain.packed ? raise_packed : raise_apart;
     return power(chain.plans.front(), a, squarings(exponent), hooks);
 }

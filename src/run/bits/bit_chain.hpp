@@ -13,6 +13,6 @@ BitMatrix multiply_chain(Type algebra, const std::vector<ConstBitView>& factors,
 BitMatrix raise(Type algebra, const ConstBitView& a, std::int64_t exponent, const BitOptions& options,
                 const BitContext& context);
 /// The power of a checked square matrix, exponent 2 or more, with the first plan of a chain.
-BitMatrix raise_by(const ChainPlan& chain, const ConstBitView& a, std::int64_t exponent, const BitHooks& hooks);
+BitMatrix raise_by(const ChainPlan& chain, const ConstBitView& a, std::int64_t exponent, const RunHooks& hooks);
 
 }  // namespace heptad::bits

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <bit>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 
 namespace heptad::bits {
@@ -31,9 +31,8 @@ void close_small(const BitView& graph) {
 
 void require_square(const ConstBitView& graph) {
     require_view(graph, "the graph");
-    if (graph.rows != graph.cols) {
-        fail(ErrorCode::input, "a graph is a square matrix, and this one is {} x {}", graph.rows, graph.cols);
-    }
+    fail_if(graph.rows != graph.cols, ErrorCode::input, "a graph is a square matrix, and this one is {} x {}",
+            graph.rows, graph.cols);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 
 namespace heptad::bits {
@@ -75,23 +75,18 @@ void check_bit_plan(const ProductPlan& plan) {
         const LeafShape& shape = launch.shape;
         const std::int64_t column_unit = launch.leaf->layout->column_unit();
         const std::int64_t largest = std::max<std::int64_t>(64, column_unit);
-        if (!covers(shape.m, plan.m, launch.levels, kGroupRows, largest) ||
-            !covers(shape.k, plan.k, launch.levels, 64, largest) ||
-            !covers(shape.n, plan.n, launch.levels, column_unit, largest)) {
-            fail(ErrorCode::input, "leaves of {} x {} x {} do not fit {} under its {} levels", shape.m, shape.k,
-                 shape.n, plan.leaf, launch.levels);
-        }
+        fail_if(!covers(shape.m, plan.m, launch.levels, kGroupRows, largest) ||
+                    !covers(shape.k, plan.k, launch.levels, 64, largest) ||
+                    !covers(shape.n, plan.n, launch.levels, column_unit, largest),
+                ErrorCode::input, "leaves of {} x {} x {} do not fit {} under its {} levels", shape.m,
+                shape.k, shape.n, plan.leaf, launch.levels);
         return plan_of(launch);
     });
 }
 
 ProductPlan plan_of_leaves(Type algebra, const ProblemSize& size, const LeafShape& leaf,
                            std::vector<LevelPlan> levels) {
-    ProductPlan plan;
-    plan.m = size.m;
-    plan.k = size.k;
-    plan.n = size.n;
-    plan.type = algebra;
+    ProductPlan plan = plan_of_size(size, algebra);
     plan.padded = plan.accumulate = true;
     plan.core_m = leaf.m << levels.size();
     plan.core_k = leaf.k << levels.size();

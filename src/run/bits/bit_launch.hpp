@@ -6,12 +6,19 @@
 #include <vector>
 
 #include "kernels/bits/interleave.hpp"
+#include "kernels/bits/leaf.hpp"
+#include "kernels/bits/level_program.hpp"
 #include "plan/model/plan.hpp"
-#include "run/bits/bit_level_runner.hpp"
+#include "run/work_meter.hpp"
 
 namespace heptad::bits {
 
 inline constexpr int kMostLevels = 12;
+
+/// Bit products of a leaf.
+inline double leaf_work(const LeafShape& shape) {
+    return static_cast<double>(shape.m) * static_cast<double>(shape.k) * static_cast<double>(shape.n);
+}
 
 struct BitLaunch {
     Type algebra = Type::gf2;
@@ -21,7 +28,7 @@ struct BitLaunch {
     const Leaf* leaf = nullptr;
     LeafShape shape;  // of a leaf; 2^levels times that is the padded product
     int threads = 1;
-    int task_levels = 0;
+    int task_levels = 0;  // the topmost so many are made of tasks
 
     PackedShape left() const { return {Role::left, shape.m, shape.k, levels}; }
     PackedShape right() const { return {Role::right, shape.k, shape.n, levels}; }
@@ -29,11 +36,10 @@ struct BitLaunch {
     /// Changes of basis of the operands and of the result.
     std::span<const Change> into() const { return changes(&LevelProgram::into); }
     std::span<const Change> out_of() const { return changes(&LevelProgram::out_of); }
-    LevelJob job(WorkMeter* meter) const { return {program, leaf, shape, levels, task_levels, threads, meter}; }
-    /// What the meter of this product counts up to.
+    /// What the meter of this product counts up to: bit products of leaves.
     double work() const;
     /// Words beside the packed operands.
-    std::int64_t scratch_words() const { return levels > 0 ? bits::scratch_words(job(nullptr)) : 0; }
+    std::int64_t scratch_words() const;
 
 private:
     std::span<const Change> changes(std::vector<Change> LevelProgram::*which) const {

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <utility>
 
-#include "base/error.hpp"
+#include "base/thread_pool.hpp"
 #include "kernels/bits/word_sums.hpp"
 #include "run/bits/deferred_sums.hpp"
 #include "run/bits/product_order.hpp"
@@ -32,12 +32,12 @@ std::int64_t temporaries(const LevelProgram& program, const BlockWords& words, b
 }
 
 /// Temporaries of one branch: those of every level from `levels` down, or of the fused ones together.
-std::int64_t branch_words(const LevelJob& job, int levels) {
-    const BlockWords leaf = leaf_words(job.shape);
-    const int fused = fused_levels(*job.program, *job.leaf, levels);
+std::int64_t branch_words(const BitLaunch& launch, int levels) {
+    const BlockWords leaf = leaf_words(launch.shape);
+    const int fused = fused_levels(*launch.program, *launch.leaf, levels);
     std::int64_t words = fused > 0 ? leaf.a + kFusedPanelWords : 0;
     for (int level = fused; level < levels; ++level) {
-        words += temporaries(*job.program, leaf, fused > 0) << (2 * level);
+        words += temporaries(*launch.program, leaf, fused > 0) << (2 * level);
     }
     return words;
 }
@@ -50,19 +50,19 @@ using LaterQueues = std::vector<LaterQueue>;
 
 class Branch {
 public:
-    explicit Branch(const LevelJob& job)
-        : job_(job),
-          leaf_(leaf_words(job.shape)),
+    Branch(const BitLaunch& launch, WorkMeter& meter)
+        : launch_(launch),
+          meter_(meter),
+          leaf_(leaf_words(launch.shape)),
           sum_(word_sum()),
-          height_(job.levels - job.task_levels),
-          fused_levels_(fused_levels(*job.program, *job.leaf, height_)),
-          fused_(products_with_neighbours(*job.program, fused_levels_)) {}
+          height_(launch.levels - launch.task_levels),
+          fused_levels_(fused_levels(*launch.program, *launch.leaf, height_)),
+          fused_(products_with_neighbours(*launch.program, fused_levels_)) {}
 
     /// The whole branch.
-    void product(const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* c, bool accumulate,
-                 std::uint64_t* scratch) const {
+    void product(const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* c, std::uint64_t* scratch) const {
         LaterQueues later(static_cast<std::size_t>(fused_levels_ > 0 ? height_ - fused_levels_ : 0));
-        product(height_, a, b, c, accumulate, scratch, later);
+        product(height_, a, b, c, false, scratch, later);
     }
 
     void sum(std::uint64_t* to, const std::uint64_t* const* from, int count, std::int64_t words, bool adds) const {
@@ -74,9 +74,9 @@ private:
     void product(int height, const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* c, bool accumulate,
                  std::uint64_t* scratch, LaterQueues& later) const {
         if (height == 0) {
-            job_.meter->stop_if_cancelled();
-            job_.leaf->multiply(job_.shape, whole(*job_.leaf, job_.shape), a, b, c, accumulate);
-            job_.meter->advance(leaf_work(job_.shape));
+            meter_.stop_if_cancelled();
+            launch_.leaf->multiply(launch_.shape, whole(*launch_.leaf, launch_.shape), a, b, c, accumulate);
+            meter_.advance(leaf_work(launch_.shape));
         } else if (height == fused_levels_) {
             fused_products(a, b, c, accumulate, scratch, later);
         } else if (fused_levels_ > 0) {
@@ -94,7 +94,7 @@ private:
     /// Additions of one of these quarters of C to another: made once more, they cancel what the quarter held before.
     std::vector<Addition> additions_from(unsigned quarters) const {
         std::vector<Addition> found;
-        for (const Step& step : job_.program->steps) {
+        for (const Step& step : launch_.program->steps) {
             std::copy_if(step.additions.begin(), step.additions.end(), std::back_inserter(found),
                          [&](const Addition& addition) {
                              return addition.from < kTemporaryQ && ((quarters >> addition.from) & 1) != 0;
@@ -115,12 +115,12 @@ private:
         }
         targets[kTemporaryQ] = sum_b + quarter.b;
         targets[kTemporaryP] = targets[kTemporaryQ] + quarter.c;
-        std::uint64_t* deeper = scratch + temporaries(*job_.program, quarter, false);
+        std::uint64_t* deeper = scratch + temporaries(*launch_.program, quarter, false);
         unsigned held_a = 0, held_b = 0, written = accumulate ? 0b1111 : 0;
         if (accumulate) {
             add(additions_from(0b1111), targets, quarter.c, written);
         }
-        for (const Step& step : job_.program->steps) {
+        for (const Step& step : launch_.program->steps) {
             const std::uint64_t* left = operand(step.a, held_a, a, quarter.a, sum_a);
             const std::uint64_t* right = operand(step.b, held_b, b, quarter.b, sum_b);
             const bool adds = step.target < kTemporaryQ ? ((written >> step.target) & 1) != 0 : step.adds;
@@ -134,15 +134,15 @@ private:
     /// to come, those of C for one that is complete.
     void level_beside_tiles(int height, const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* c,
                             bool accumulate, std::uint64_t* scratch, LaterQueues& later) const {
-        const std::vector<Step>& steps = job_.program->steps;
+        const std::vector<Step>& steps = launch_.program->steps;
         const BlockWords quarter = quarter_of(height);
         LaterLevel level(later[static_cast<std::size_t>(height - fused_levels_ - 1)], sum_, c, quarter.c, accumulate);
         LaterOperand left(a, quarter.a, scratch), right(b, quarter.b, scratch + 2 * quarter.a);
-        std::uint64_t* deeper = scratch + temporaries(*job_.program, quarter, true);
+        std::uint64_t* deeper = scratch + temporaries(*launch_.program, quarter, true);
         std::vector<std::size_t> order(steps.size());
         std::iota(order.begin(), order.end(), std::size_t{0});
         if (accumulate) {
-            order = job_.program->order_onto_c;
+            order = launch_.program->order_onto_c;
             level.add_quarters(additions_from(~(1U << steps[order[0]].target)));
         }
         std::size_t asked = 0;
@@ -182,7 +182,7 @@ private:
         gather(fused_[0].right, b, leaf_.b, from_b[0]);
         FirstPanel first_panel;
         for (std::size_t number = 0; number < fused_.size(); ++number) {
-            job_.meter->stop_if_cancelled();
+            meter_.stop_if_cancelled();
             const BlockProduct& product = fused_[number];
             std::uint64_t* to[kMostFused];
             FusedOperands operands;
@@ -201,8 +201,8 @@ private:
             if (number + 1 < fused_.size()) {
                 operands.next_b = gather(fused_[number + 1].right, b, leaf_.b, from_b[(number + 1) % 2]);
             }
-            first_panel = job_.leaf->multiply_fused(job_.shape, operands);
-            job_.meter->advance(leaf_work(job_.shape));
+            first_panel = launch_.leaf->multiply_fused(launch_.shape, operands);
+            meter_.advance(leaf_work(launch_.shape));
         }
     }
 
@@ -246,7 +246,8 @@ private:
         }
     }
 
-    const LevelJob& job_;
+    const BitLaunch& launch_;
+    WorkMeter& meter_;
     BlockWords leaf_;
     WordSum sum_;
     int height_, fused_levels_;
@@ -290,26 +291,24 @@ const std::uint64_t* sum_of(const Branch& branch, const std::vector<BlockTerm>& 
 }
 
 /// Words of T, S, Q of a task and of the branch below it.
-std::int64_t task_words(const LevelJob& job) {
-    const BlockWords leaf = leaf_words(job.shape);
-    const int height = job.levels - job.task_levels;
-    return ((leaf.a + leaf.b + leaf.c) << (2 * height)) + branch_words(job, height);
+std::int64_t task_words(const BitLaunch& launch) {
+    const BlockWords leaf = leaf_words(launch.shape);
+    const int height = launch.levels - launch.task_levels;
+    return ((leaf.a + leaf.b + leaf.c) << (2 * height)) + branch_words(launch, height);
 }
 
-void run_tasks(const LevelJob& job, const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* c, bool accumulate,
-               std::uint64_t* scratch) {
-    const Branch branch(job);
-    const int height = job.levels - job.task_levels;
-    const BlockWords leaf = leaf_words(job.shape);
+void run_tasks(const BitLaunch& launch, const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* c,
+               std::uint64_t* scratch, WorkMeter& meter) {
+    const Branch branch(launch, meter);
+    const int height = launch.levels - launch.task_levels;
+    const BlockWords leaf = leaf_words(launch.shape);
     const BlockWords block{leaf.a << (2 * height), leaf.b << (2 * height), leaf.c << (2 * height)};
-    const std::int64_t blocks = std::int64_t{1} << (2 * job.task_levels);
-    ThreadPool& pool = shared_pool(job.threads);
-    if (!accumulate) {
-        pool.run(blocks, [&](std::int64_t i) { std::fill_n(c + i * block.c, block.c, 0); });
-    }
-    Slots slots(scratch, task_words(job), job.threads);
+    const std::int64_t blocks = std::int64_t{1} << (2 * launch.task_levels);
+    ThreadPool& pool = shared_pool(launch.threads);
+    pool.run(blocks, [&](std::int64_t i) { std::fill_n(c + i * block.c, block.c, 0); });
+    Slots slots(scratch, task_words(launch), launch.threads);
     const auto locks = std::make_unique<std::mutex[]>(static_cast<std::size_t>(blocks));
-    const std::vector<BlockProduct>& products = products_in_order(*job.program, job.task_levels);
+    const std::vector<BlockProduct>& products = products_in_order(*launch.program, launch.task_levels);
     pool.run(static_cast<std::int64_t>(products.size()), [&](std::int64_t task) {
         const BlockProduct& product = products[static_cast<std::size_t>(task)];
         std::uint64_t* slot = slots.take();
@@ -317,7 +316,7 @@ void run_tasks(const LevelJob& job, const std::uint64_t* a, const std::uint64_t*
         std::uint64_t* result = sum_b + block.b;
         const std::uint64_t* left = sum_of(branch, product.left, a, block.a, slot);
         const std::uint64_t* right = sum_of(branch, product.right, b, block.b, sum_b);
-        branch.product(left, right, result, false, result + block.c);
+        branch.product(left, right, result, result + block.c);
         const std::uint64_t* source = result;
         for (const BlockResult& to : product.result) {
             const std::lock_guard lock(locks[static_cast<std::size_t>(to.block)]);
@@ -333,16 +332,16 @@ int fused_levels(const LevelProgram& program, const Leaf& leaf, int levels) {
     return holds_products(program) ? 0 : std::min(levels, leaf.fused_levels);
 }
 
-std::int64_t scratch_words(const LevelJob& job) {
-    return job.task_levels > 0 ? task_words(job) * job.threads : branch_words(job, job.levels);
+std::int64_t BitLaunch::scratch_words() const {
+    return levels == 0 ? 0 : task_levels > 0 ? task_words(*this) * threads : branch_words(*this, levels);
 }
 
-void run_levels(const LevelJob& job, const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* c, bool accumulate,
-                std::uint64_t* scratch) {
-    if (job.task_levels > 0) {
-        run_tasks(job, a, b, c, accumulate, scratch);
+void run_levels(const BitLaunch& launch, const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* c,
+                std::uint64_t* scratch, WorkMeter& meter) {
+    if (launch.task_levels > 0) {
+        run_tasks(launch, a, b, c, scratch, meter);
     } else {
-        Branch(job).product(a, b, c, accumulate, scratch);
+        Branch(launch, meter).product(a, b, c, scratch);
     }
 }
 

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
+#include "run/bits/bit_level_runner.hpp"
 
 namespace heptad::bits {
 namespace {
@@ -107,23 +108,18 @@ double packing_operands_s(const BitLaunch& launch) {
 }  // namespace
 
 ProductPlan make_bit_plan(Type algebra, const ProblemSize& size, const BitOptions& options, int threads) {
-    if (algebra != Type::gf2 && algebra != Type::boolean) {
-        fail(ErrorCode::usage, "bit matrices are multiplied over gf2 or bool, not {}", type_name(algebra));
-    }
-    if (options.levels < -1 || options.levels > kMostLevels) {
-        fail(ErrorCode::usage, "{} levels are not possible; use 0 to {}, or -1 for as many as pay", options.levels,
-             kMostLevels);
-    }
+    fail_if(algebra != Type::gf2 && algebra != Type::boolean, ErrorCode::usage,
+            "bit matrices are multiplied over gf2 or bool, not {}", type_name(algebra));
+    fail_if(options.levels < -1 || options.levels > kMostLevels, ErrorCode::usage,
+            "{} levels are not possible; use 0 to {}, or -1 for as many as pay", options.levels, kMostLevels);
     const Leaf& leaf = find_leaf(algebra, options.leaf);
     const bool classical = options.algorithm == "classical";
     const LevelProgram& program =
         options.algorithm == "auto" || classical ? usual_level_program() : find_level_program(options.algorithm);
     int levels = 0;
     if (algebra == Type::boolean) {
-        if (options.levels > 0 || (options.algorithm != "auto" && !classical)) {
-            fail(ErrorCode::usage,
-                 "a bool product has no subtraction, so no levels; leave the algorithm and the levels to auto");
-        }
+        fail_if(options.levels > 0 || (options.algorithm != "auto" && !classical), ErrorCode::usage,
+                "a bool product has no subtraction, so no levels; leave the algorithm and the levels to auto");
     } else if (!classical) {
         levels = options.levels >= 0 ? options.levels : best_levels(size, leaf, program, threads);
     } else if (options.levels > 0) {

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "base/workspace.hpp"
 #include "kernels/bits/word_buffer.hpp"
+#include "run/bits/bit_level_runner.hpp"
 #include "run/bits/boolean_rows.hpp"
 #include "run/bits/boolean_slabs.hpp"
 
@@ -103,10 +104,8 @@ void multiply_boolean(const BitLaunch& launch, const ConstBitView& a, std::uint6
 }  // namespace
 
 void require_apart(const ConstBitView& c, const ConstBitView& operand, const char* name) {
-    if (overlap(c, operand)) {
-        fail(ErrorCode::input, "C overlaps {}; a bit product does not work in place, so give C memory of its own",
-             name);
-    }
+    fail_if(overlap(c, operand), ErrorCode::input,
+            "C overlaps {}; a bit product does not work in place, so give C memory of its own", name);
 }
 
 void require_workspace_apart(const void* memory, std::int64_t bytes, const ConstBitView& view, const char* name) {
@@ -115,35 +114,29 @@ void require_workspace_apart(const void* memory, std::int64_t bytes, const Const
     const std::uintptr_t end = begin + static_cast<std::uintptr_t>(std::max<std::int64_t>(bytes, 0));
     const auto first = reinterpret_cast<std::uintptr_t>(words.begin),
                last = reinterpret_cast<std::uintptr_t>(words.end);
-    if (begin < end && first < last && first < end && begin < last) {
-        fail(ErrorCode::input, "the workspace of {} bytes at {} overlaps {}; give it memory of its own", bytes, memory,
-             name);
-    }
+    fail_if(begin < end && first < last && first < end && begin < last, ErrorCode::input,
+            "the workspace of {} bytes at {} overlaps {}; give it memory of its own", bytes, memory, name);
 }
 
 void require_view(const ConstBitView& view, const char* name) {
-    if (view.rows < 0 || view.cols < 0 || view.offset < 0 || view.offset >= kWordBits) {
-        fail(ErrorCode::input,
-             "{} is a view of {} x {} bits from bit {} of a word; sizes start at 0 and the bit is 0 to 63", name,
-             view.rows, view.cols, view.offset);
-    }
+    fail_if(view.rows < 0 || view.cols < 0 || view.offset < 0 || view.offset >= kWordBits, ErrorCode::input,
+            "{} is a view of {} x {} bits from bit {} of a word; sizes start at 0 and the bit is 0 to 63", name,
+            view.rows, view.cols, view.offset);
     if (view.rows > 1 && view.stride < words_of(checked_add(view.cols, view.offset))) {
         fail(ErrorCode::input, "{} has {} columns from bit {} on, but only {} words from row to row; {} are needed",
              name, view.cols, view.offset, view.stride, words_of(view.cols + view.offset));
     }
-    if (view.words == nullptr && view.rows > 0 && view.cols > 0) {
-        fail(ErrorCode::input, "{} is {} x {} but has no memory (a null pointer)", name, view.rows, view.cols);
-    }
+    fail_if(view.words == nullptr && view.rows > 0 && view.cols > 0, ErrorCode::input,
+            "{} is {} x {} but has no memory (a null pointer)", name, view.rows, view.cols);
 }
 
 void require_product(const ConstBitView& a, const ConstBitView& b, const ConstBitView& c) {
     require_view(a, "A");
     require_view(b, "B");
     require_view(c, "C");
-    if (a.cols != b.rows || c.rows != a.rows || c.cols != b.cols) {
-        fail(ErrorCode::input, "A is {} x {}, B is {} x {} and C is {} x {}, but C = A * B needs m x k, k x n, m x n",
-             a.rows, a.cols, b.rows, b.cols, c.rows, c.cols);
-    }
+    fail_if(a.cols != b.rows || c.rows != a.rows || c.cols != b.cols, ErrorCode::input,
+            "A is {} x {}, B is {} x {} and C is {} x {}, but C = A * B needs m x k, k x n, m x n", a.rows, a.cols,
+            b.rows, b.cols, c.rows, c.cols);
     require_apart(c, a, "A");
     require_apart(c, b, "B");
 }
@@ -153,7 +146,7 @@ void multiply_packed(const BitLaunch& launch, const std::uint64_t* left, const s
     if (launch.levels == 0) {
         multiply_in_parts(launch, {0, launch.shape.m / kGroupRows}, left, right, result, meter);
     } else {
-        run_levels(launch.job(&meter), left, right, result, false, scratch);
+        run_levels(launch, left, right, result, scratch, meter);
     }
 }
 
@@ -162,42 +155,31 @@ ProductPlan make_bit_plan(Type algebra, const ProblemSize& size, const BitOption
     const bool takes_own = context.workspace_bytes < 0;
     const std::int64_t limit_bytes =
         takes_own ? room_for_workspace(plan.workspace_bytes, {}) : lent_memory(context).bytes;
-    if (plan.workspace_bytes <= limit_bytes) {
-        return plan;
-    }
-    plan = make_fitting_bit_plan(algebra, size, options, context.threads, limit_bytes);
-    if (takes_own) {
-        return plan;
-    }
     if (plan.workspace_bytes > limit_bytes) {
-        fail(ErrorCode::resource,
-             "a product of {} x {} x {} bits takes {} bytes of workspace on a 64-byte boundary, but the context has {} "
-             "from such a boundary on; give it more, or none at all",
-             size.m, size.k, size.n, plan.workspace_bytes, limit_bytes);
+        plan = make_fitting_bit_plan(algebra, size, options, context.threads, limit_bytes);
     }
+    fail_if(!takes_own && plan.workspace_bytes > limit_bytes, ErrorCode::resource,
+            "a product of {} x {} x {} bits takes {} bytes of workspace on a 64-byte boundary, but the context has {} "
+            "from such a boundary on; give it more, or none at all",
+            size.m, size.k, size.n, plan.workspace_bytes, limit_bytes);
     return plan;
 }
 
 void multiply_bits(Type algebra, const ConstBitView& a, const ConstBitView& b, const BitView& c, bool accumulate,
                    const BitOptions& options, const BitContext& context) {
-    require_view(a, "A");
-    require_view(b, "B");
+    require_product(a, b, c);
+    const ProblemSize size{a.rows, a.cols, b.cols};
     if (context.workspace_bytes >= 0) {
-        require_product(a, b, c);
         require_workspace_apart(context.workspace, context.workspace_bytes, a, "A");
         require_workspace_apart(context.workspace, context.workspace_bytes, b, "B");
         require_workspace_apart(context.workspace, context.workspace_bytes, c, "C");
         if (c.rows == 0 || c.cols == 0) {
             return;  // nothing to do takes no workspace
         }
-    }
-    const ProblemSize size{a.rows, a.cols, b.cols};
-    if (context.workspace_bytes >= 0) {
         multiply_bits(make_bit_plan(algebra, size, options, context), a, b, c, accumulate, context.hooks,
                       lent_memory(context).words);
         return;
     }
-    require_product(a, b, c);
     ProductPlan plan = make_bit_plan(algebra, size, options, context.threads);
     Workspace own;
     std::int64_t limit_bytes = 0;
@@ -209,12 +191,11 @@ void multiply_bits(Type algebra, const ConstBitView& a, const ConstBitView& b, c
 }
 
 void multiply_bits(const ProductPlan& plan, const ConstBitView& a, const ConstBitView& b, const BitView& c,
-                   bool accumulate, const BitHooks& hooks, std::uint64_t* memory) {
+                   bool accumulate, const RunHooks& hooks, std::uint64_t* memory) {
     require_product(a, b, c);
-    if (plan.m != a.rows || plan.k != a.cols || plan.n != b.cols) {
-        fail(ErrorCode::usage, "the plan is for a product of {} x {} x {}, but this one is {} x {} x {}", plan.m,
-             plan.k, plan.n, a.rows, a.cols, b.cols);
-    }
+    fail_if(plan.m != a.rows || plan.k != a.cols || plan.n != b.cols, ErrorCode::usage,
+            "the plan is for a product of {} x {} x {}, but this one is {} x {} x {}", plan.m, plan.k, plan.n, a.rows,
+            a.cols, b.cols);
     if (c.rows == 0 || c.cols == 0) {
         return;
     }

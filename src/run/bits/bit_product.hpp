@@ -7,7 +7,7 @@ namespace heptad::bits {
 
 struct BitContext {
     int threads = 1;
-    BitHooks hooks = {};
+    RunHooks hooks = {};
     void* workspace = nullptr;          // of the caller, for multiply_bits() and no other
     std::int64_t workspace_bytes = -1;  // below 0: none was given, and products take memory of their own
 };
@@ -25,7 +25,7 @@ void multiply_bits(Type algebra, const ConstBitView& a, const ConstBitView& b, c
 /// The same, as a plan says. Throws Error(usage) if it is for other sizes. `memory`: plan.workspace_bytes, aligned to
 /// 64 bytes; then nothing else is allocated, and a sparse Boolean product goes the way of the others. Null: our own.
 void multiply_bits(const ProductPlan& plan, const ConstBitView& a, const ConstBitView& b, const BitView& c,
-                   bool accumulate, const BitHooks& hooks, std::uint64_t* memory = nullptr);
+                   bool accumulate, const RunHooks& hooks, std::uint64_t* memory = nullptr);
 
 /// A product of packed operands: result = left * right. `scratch`: launch.scratch_words().
 void multiply_packed(const BitLaunch& launch, const std::uint64_t* left, const std::uint64_t* right,

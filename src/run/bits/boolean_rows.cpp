@@ -64,7 +64,7 @@ bool meets_rows_once(const ConstBitView& a) {
 }
 
 void multiply_boolean_rows(const ConstBitView& a, const ConstBitView& b, const BitView& c, bool accumulate,
-                           ThreadPool& pool, const BitHooks& hooks) {
+                           ThreadPool& pool, const RunHooks& hooks) {
     const OnesOfRows ones = list_ones(a);
     const std::int64_t words = words_of(c.cols);
     const std::int64_t bands = ceil_div(c.rows, kBandRows);

@@ -4,7 +4,7 @@
 
 #include "base/bit_words.hpp"
 #include "base/thread_pool.hpp"
-#include "run/bits/work_meter.hpp"
+#include "run/work_meter.hpp"
 
 namespace heptad::bits {
 
@@ -13,6 +13,6 @@ bool meets_rows_once(const ConstBitView& a);
 
 /// c = a * b, or c |= a * b. The shapes fit and c overlaps nothing. Throws Error(cancelled).
 void multiply_boolean_rows(const ConstBitView& a, const ConstBitView& b, const BitView& c, bool accumulate,
-                           ThreadPool& pool, const BitHooks& hooks);
+                           ThreadPool& pool, const RunHooks& hooks);
 
 }  // namespace heptad::bits

@@ -10,7 +10,7 @@
 #include "base/bit_words.hpp"
 #include "base/thread_pool.hpp"
 #include "kernels/bits/leaf.hpp"
-#include "run/bits/work_meter.hpp"
+#include "run/work_meter.hpp"
 
 namespace heptad::bits {
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <map>
 #include <utility>
 
 #include "base/shared_state.hpp"
@@ -10,20 +9,8 @@
 namespace heptad::bits {
 namespace {
 
-/// Lists of products by their program and the number of levels, each made when it is first asked for.
-class KeptLists {
-public:
-    template <class Make>
-    const std::vector<BlockProduct>& get(const LevelProgram& program, int levels, const Make& make) {
-        const auto kept = all_.lock();
-        const std::pair key(&program, levels);
-        const auto found = kept->find(key);
-        return found != kept->end() ? found->second : kept->emplace(key, make()).first->second;
-    }
-
-private:
-    Guarded<std::map<std::pair<const LevelProgram*, int>, std::vector<BlockProduct>>> all_;
-};
+/// By the program and the number of levels.
+using KeptLists = OncePerKey<std::pair<const LevelProgram*, int>, std::vector<BlockProduct>>;
 
 /// The next product is always the one that misses the fewest of the blocks that were used last.
 std::vector<BlockProduct> neighbours_together(std::vector<BlockProduct> products) {
@@ -67,7 +54,7 @@ std::vector<BlockProduct> neighbours_together(std::vector<BlockProduct> products
 
 const std::vector<BlockProduct>& products_in_order(const LevelProgram& program, int levels) {
     static constinit KeptLists all;
-    return all.get(program, levels, [&] {
+    return all.get({&program, levels}, [&] {
         return nested_levels(level_terms(program, ProgramBasis::own), levels, BlockNumbers::nested).products;
     });
 }
@@ -75,7 +62,7 @@ const std::vector<BlockProduct>& products_in_order(const LevelProgram& program, 
 // Looking for the order takes half a millisecond, a twentieth of a product of side 4096 on one core.
 const std::vector<BlockProduct>& products_with_neighbours(const LevelProgram& program, int levels) {
     static constinit KeptLists all;
-    return all.get(program, levels, [&] { return neighbours_together(products_in_order(program, levels)); });
+    return all.get({&program, levels}, [&] { return neighbours_together(products_in_order(program, levels)); });
 }
 
 }  // namespace heptad::bits

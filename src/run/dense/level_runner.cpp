@@ -5,7 +5,7 @@
 
 #include "algorithm/catalogue.hpp"
 #include "run/dense/combine_passes.hpp"
-#include "run/dense/fused_launches.hpp"
+#include "run/dense/fused_products.hpp"
 
 namespace heptad {
 namespace {
@@ -38,19 +38,6 @@ int room_above_sums(const ProductPlan& plan, Shape shape) {
 }
 
 }  // namespace
-
-void ProgressMeter::check_cancelled() const {
-    if (hooks_.cancel != nullptr && hooks_.cancel->cancelled()) {
-        fail(ErrorCode::cancelled, "the product was cancelled; C is undefined");
-    }
-}
-
-void ProgressMeter::advance(double work) {
-    done_ += work;
-    if (hooks_.progress) {
-        hooks_.progress({total_ > 0 ? std::min(1.0, done_ / total_) : 1.0, "multiply"});
-    }
-}
 
 std::vector<View> blocks_of(const View& view, int grid_rows, int grid_cols) {
     const std::int64_t rows = view.rows / grid_rows;
@@ -94,7 +81,7 @@ View LevelRunner::stored_block(const ConstView& like, std::int64_t rows, std::in
 
 void LevelRunner::combine(CombinePass pass) {
     if (!pass.statements.empty()) {
-        meter_.check_cancelled();
+        meter_.stop_if_cancelled();
         // The classical answer to input that is not finite needs A and B as they were.
         pass.only_if_safe = pass.only_if_safe || plan_.overwrite_inputs;
         backend_.combine(pass);
@@ -112,7 +99,7 @@ void LevelRunner::run_batch(std::size_t depth, const std::vector<LinedProduct>& 
         }
         return;
     }
-    meter_.check_cancelled();
+    meter_.stop_if_cancelled();
     std::vector<Product> batch;
     batch.reserve(products.size());
     for (const LinedProduct& product : products) {
@@ -130,7 +117,7 @@ void LevelRunner::run_batch(std::size_t depth, const std::vector<LinedProduct>& 
 void LevelRunner::run_fused(const std::vector<LinedProduct>& products) {
     const LevelPlan& level = plan_.levels.back();
     for_each_launch(level, products, [&](const std::vector<FusedProduct>& launched) {
-        meter_.check_cancelled();
+        meter_.stop_if_cancelled();
         backend_.multiply_fused(launched, level.order, level.tile);
         double work = 0;
         for (const FusedProduct& product : launched) {

@@ -15,22 +15,14 @@ namespace heptad {
 
 struct ScheduleBlocks;
 
-/// Counts finished leaf products, tells the caller, and ends the product when asked to.
-class ProgressMeter {
-public:
-    ProgressMeter(const RunHooks& hooks, double total) : hooks_(hooks), total_(total) {}
-    void advance(double work);
-    void check_cancelled() const;
-
-private:
-    const RunHooks& hooks_;
-    double total_;
-    double done_ = 0;
-};
+/// Counts multiplications of finished leaf products.
+inline WorkMeter dense_meter(const RunHooks& hooks, double total) {
+    return {hooks, total, "the product was cancelled; C is undefined"};
+}
 
 class LevelRunner {
 public:
-    LevelRunner(const ProductPlan& plan, Backend& backend, Arena& arena, ProgressMeter& meter)
+    LevelRunner(const ProductPlan& plan, Backend& backend, Arena& arena, WorkMeter& meter)
         : plan_(plan), backend_(backend), arena_(arena), meter_(meter) {}
 
     /// From level `depth` down. `operands_die`: a and b may be destroyed.
@@ -56,7 +48,7 @@ private:
     const ProductPlan& plan_;
     Backend& backend_;
     Arena& arena_;
-    ProgressMeter& meter_;
+    WorkMeter& meter_;
     bool watches_ = false;  // the first passes over A and B note their largest values
 };
 

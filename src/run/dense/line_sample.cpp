@@ -31,13 +31,7 @@ std::int32_t fixed_log(T x) {
     return fixed_log(static_cast<float>(to_double(x)));
 }
 
-/// work(begin, end) of rows, on the threads there are.
-template <class Work>
-void share_rows(Backend& backend, std::int64_t rows, Work&& work) {
-    constexpr std::int64_t kTogether = 256;
-    backend.share((rows + kTogether - 1) / kTogether,
-                  [&](std::int64_t part) { work(part * kTogether, std::min(rows, (part + 1) * kTogether)); });
-}
+constexpr std::int64_t kRowsTogether = 256;
 
 /// Rows lie pages apart: without asking ahead, every run costs the latency of memory.
 template <class T>
@@ -48,6 +42,26 @@ void fetch_ahead(const ConstView& view, std::int64_t row, const std::vector<std:
         const T* const ahead = static_cast<const T*>(view.data) + (row + kRowsAhead) * view.row_stride;
         for (std::size_t t = 0; t < places.size(); t += kTogether) {
             __builtin_prefetch(ahead + places[t] * view.col_stride);
+        }
+    }
+}
+
+/// note(i, t) of rows [begin, end) of a part and of all places, in the order in which these lie in memory.
+template <class T, class Note>
+void walk_places(const ConstView& part, std::int64_t begin, std::int64_t end, const std::vector<std::int64_t>& places,
+                 const Note& note) {
+    if (lies_by_columns(part)) {
+        for (std::size_t t = 0; t < places.size(); ++t) {
+            for (std::int64_t i = begin; i < end; ++i) {
+                note(i, t);
+            }
+        }
+        return;
+    }
+    for (std::int64_t i = begin; i < end; ++i) {
+        fetch_ahead<T>(part, i, places);
+        for (std::size_t t = 0; t < places.size(); ++t) {
+            note(i, t);
         }
     }
 }
@@ -90,31 +104,18 @@ void count_rows(Backend& backend, const ConstView& part, const InnerSample& samp
                              (sample.half_weight.empty() ? 0 : sample.half_weight[t]) - usual;
         to_top[t] = static_cast<std::int32_t>(std::lrint((kTailStepsAbove / 2.0 - power) * kLogOne));
     }
-    share_rows(backend, part.rows, [&](std::int64_t begin, std::int64_t end) {
+    share_lines(backend, part.rows, kRowsTogether, [&](std::int64_t begin, std::int64_t end) {
         std::vector<StepCounts> counts(static_cast<std::size_t>(end - begin));
         with_stored_type(part.type, [&]<class T>() {
             const auto* data = static_cast<const T*>(part.data);
-            const auto note = [&](std::int64_t i, std::size_t t, StepCounts& of_row) {
+            walk_places<T>(part, begin, end, sample.places, [&](std::int64_t i, std::size_t t) {
                 const std::int32_t row = lines.rows == nullptr ? 0 : lines.rows[i] * kLogOne;
                 const std::int32_t below =
                     to_top[t] - row - fixed_log(data[i * part.row_stride + sample.places[t] * part.col_stride]);
                 const std::int32_t step = (below + kLogOne / 2 - 1) >> (kLogBits - 1);
-                ++of_row[static_cast<std::size_t>(std::clamp(step, 0, kTailSteps))];
-            };
-            if (lies_by_columns(part)) {
-                for (std::size_t t = 0; t < places; ++t) {
-                    for (std::int64_t i = begin; i < end; ++i) {
-                        note(i, t, counts[static_cast<std::size_t>(i - begin)]);
-                    }
-                }
-            } else {
-                for (std::int64_t i = begin; i < end; ++i) {
-                    fetch_ahead<T>(part, i, sample.places);
-                    for (std::size_t t = 0; t < places; ++t) {
-                        note(i, t, counts[static_cast<std::size_t>(i - begin)]);
-                    }
-                }
-            }
+                ++counts[static_cast<std::size_t>(i - begin)]
+                        [static_cast<std::size_t>(std::clamp(step, 0, kTailSteps))];
+            });
         });
         visit(begin, counts);
     });
@@ -128,31 +129,15 @@ bool lies_by_columns(const ConstView& view) {
 
 void LineLogs::note_rows(Backend& backend, const ConstView& part, std::int64_t first,
                          const std::vector<std::int64_t>& places) {
-    share_rows(backend, part.rows, [&](std::int64_t begin, std::int64_t end) {
+    share_lines(backend, part.rows, kRowsTogether, [&](std::int64_t begin, std::int64_t end) {
         std::vector<std::int32_t> sums_here(static_cast<std::size_t>(end - begin)), counts_here(sums_here.size());
         with_stored_type(part.type, [&]<class T>() {
             const auto* data = static_cast<const T*>(part.data);
-            const auto note = [&](std::int64_t i, std::int64_t j, std::int32_t& sum, std::int32_t& count) {
-                const std::int32_t log = fixed_log(data[i * part.row_stride + j * part.col_stride]);
-                sum += log == kLogOfNothing ? 0 : log;
-                count += log == kLogOfNothing ? 0 : 1;
-            };
-            const bool across = lies_by_columns(part);
-            for (std::size_t t = 0; across && t < places.size(); ++t) {
-                for (std::int64_t i = begin; i < end; ++i) {
-                    const auto at = static_cast<std::size_t>(i - begin);
-                    note(i, places[t], sums_here[at], counts_here[at]);
-                }
-            }
-            for (std::int64_t i = begin; !across && i < end; ++i) {
-                fetch_ahead<T>(part, i, places);
-                std::int32_t sum = 0, count = 0;
-                for (const std::int64_t j : places) {
-                    note(i, j, sum, count);
-                }
-                sums_here[static_cast<std::size_t>(i - begin)] = sum;
-                counts_here[static_cast<std::size_t>(i - begin)] = count;
-            }
+            walk_places<T>(part, begin, end, places, [&](std::int64_t i, std::size_t t) {
+                const std::int32_t log = fixed_log(data[i * part.row_stride + places[t] * part.col_stride]);
+                sums_here[static_cast<std::size_t>(i - begin)] += log == kLogOfNothing ? 0 : log;
+                counts_here[static_cast<std::size_t>(i - begin)] += log == kLogOfNothing ? 0 : 1;
+            });
         });
         for (std::size_t i = 0; i < sums_here.size(); ++i) {
             sums[static_cast<std::size_t>(first + begin) + i] += sums_here[i];

@@ -2,6 +2,7 @@
 // parts: windows of a file, or what several ranks hold. evenness.hpp draws the conclusions.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -9,6 +10,13 @@
 #include "kernels/backend.hpp"
 
 namespace heptad {
+
+/// work(begin, end) of some of so many lines, on the threads there are.
+template <class Work>
+void share_lines(Backend& backend, std::int64_t lines, std::int64_t together, Work&& work) {
+    backend.share((lines + together - 1) / together,
+                  [&](std::int64_t part) { work(part * together, std::min(lines, (part + 1) * together)); });
+}
 
 /// Do columns lie side by side in memory, and rows not?
 bool lies_by_columns(const ConstView& view);

@@ -264,7 +264,8 @@ RunReport run_plan(const ProductPlan& plan, Backend& backend, const Product& pro
     const LeafSize leaf = leaf_size(plan);
     const double fringe_work =
         plan.padded ? 0 : volume(plan.m, plan.k, plan.n) - volume(plan.core_m, plan.core_k, plan.core_n);
-    ProgressMeter meter(hooks, static_cast<double>(leaf.count) * volume(leaf.m, leaf.k, leaf.n) + fringe_work);
+    WorkMeter meter =
+        dense_meter(hooks, static_cast<double>(leaf.count) * volume(leaf.m, leaf.k, leaf.n) + fringe_work);
     LevelRunner runner(plan, backend, arena, meter);
     ProductExponents lines;
     if (even.scales()) {  // zeros for what is appended
@@ -333,7 +334,7 @@ RunReport run_plan(const ProductPlan& plan, Backend& backend, const Product& pro
     }
     const auto multiply_fringes = [&] {
         if (!fringes.empty()) {
-            meter.check_cancelled();
+            meter.stop_if_cancelled();
             backend.multiply(fringes, plan.fringe_leaf);
             fringes.clear();
         }

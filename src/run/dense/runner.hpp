@@ -6,19 +6,13 @@
 
 #include "kernels/backend.hpp"
 #include "plan/model/plan.hpp"
+#include "run/work_meter.hpp"
 
 namespace heptad {
 
-struct RunHooks {
-    ProgressCallback progress;  // may be empty
-    const CancelToken* cancel = nullptr;
-};
-
 /// Throws Error(cancelled) if the token is set already.
 inline void start_product(const RunHooks& hooks) {
-    if (hooks.cancel != nullptr && hooks.cancel->cancelled()) {
-        throw Error(ErrorCode::cancelled, "the product was cancelled before it began");
-    }
+    stop_if_cancelled(hooks, "the product was cancelled before it began");
 }
 /// Tells that all is done.
 inline void finish_product(const RunHooks& hooks) {

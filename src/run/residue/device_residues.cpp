@@ -1,5 +1,4 @@
-#include "run/residue/device_residues.hpp"
-
+// Plans by residues on a backend that runs behind the caller.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -15,6 +14,7 @@
 #include "run/dense/level_runner.hpp"
 #include "run/residue/exact_operands.hpp"
 #include "run/residue/plane_sums.hpp"
+#include "run/residue/residue_runner.hpp"
 
 namespace heptad {
 namespace {
@@ -130,9 +130,7 @@ private:
 
     RunReport report() const {
         finish_product(hooks_);
-        RunReport report;
-        report.workspace_used_bytes = arena_.most_used_bytes();
-        return report;
+        return {.workspace_used_bytes = arena_.most_used_bytes()};
     }
 
     /// `multiplies`: there are residues to be multiplied.
@@ -176,10 +174,10 @@ private:
                 kernels_.add_planes(is_left ? sums.left : sums.right, one.to, products);
             }
         };
-        ProgressMeter meter(hooks_, static_cast<double>(row_tiles * col_tiles));
+        WorkMeter meter = dense_meter(hooks_, static_cast<double>(row_tiles * col_tiles));
         for (std::int64_t row = 0; row < result_.rows; row += tile_rows) {
             for (std::int64_t col = 0; col < result_.cols; col += tile_cols) {
-                meter.check_cancelled();
+                meter.stop_if_cancelled();
                 const Block rows = of_rows(row), cols = of_cols(col);
                 std::vector<Block> needed;
                 if (col == 0) {

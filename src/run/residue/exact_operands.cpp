@@ -1,11 +1,9 @@
 #include "run/residue/exact_operands.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/error.hpp"
 #include "base/moduli.hpp"
-#include "base/stored_type.hpp"
 
 namespace heptad {
 namespace {
@@ -18,8 +16,8 @@ double element(const ConstView& view, std::int64_t i, std::int64_t j) {
 
 }  // namespace
 
-ExactOperands::ExactOperands(Backend& backend, const ConstView& left, const ConstView& right)
-    : a(left), b(right), rows(integer_rows(backend, left)), cols(integer_rows(backend, transposed(right))) {}
+ExactOperands::ExactOperands(Backend& backend, const Product& of)
+    : product(of), rows(integer_rows(backend, of.a)), cols(integer_rows(backend, transposed(of.b))) {}
 
 double largest_norm(const IntegerLines& lines, std::int64_t first, std::int64_t count) {
     const auto begin = lines.log2_norm.begin() + first;
@@ -27,12 +25,16 @@ double largest_norm(const IntegerLines& lines, std::int64_t first, std::int64_t 
     return *std::max_element(begin, begin + std::min(count, rest));
 }
 
-int ExactOperands::moduli_of(const ProductPlan& plan, std::int64_t row, std::int64_t col) const {
-    const double of_a = largest_norm(rows, row, plan.tile_m), of_b = largest_norm(cols, col, plan.tile_n);
-    if (!std::isfinite(of_a + of_b)) {
-        return 0;
+std::vector<ExactOperands::Tile> ExactOperands::tiles(const ProductPlan& plan) const {
+    std::vector<Tile> tiles;
+    for (std::int64_t row = 0; row < plan.m; row += plan.tile_m) {
+        for (std::int64_t col = 0; col < plan.n; col += plan.tile_n) {
+            const double of_a = largest_norm(rows, row, plan.tile_m), of_b = largest_norm(cols, col, plan.tile_n);
+            tiles.push_back({row, col, std::min(plan.tile_m, plan.m - row), std::min(plan.tile_n, plan.n - col),
+                             std::isfinite(of_a + of_b) ? moduli_within(of_a, of_b, plan.arithmetic.moduli) : 0});
+        }
     }
-    return moduli_within(of_a, of_b, plan.arithmetic.moduli);
+    return tiles;
 }
 
 int moduli_within(double of_a, double of_b, int most) {
@@ -48,8 +50,8 @@ int moduli_within(double of_a, double of_b, int most) {
 
 double ExactOperands::not_finite_sum(std::int64_t row, std::int64_t col) const {
     double sum = 0;
-    for (std::int64_t p = 0; p < a.cols; ++p) {
-        const double x = element(a, row, p), y = element(b, p, col);
+    for (std::int64_t p = 0; p < product.a.cols; ++p) {
+        const double x = element(product.a, row, p), y = element(product.b, p, col);
         if (!std::isfinite(x) || !std::isfinite(y)) {
             sum += x * y;
         }

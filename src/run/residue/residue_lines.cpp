@@ -8,6 +8,7 @@
 
 #include "base/moduli.hpp"
 #include "base/stored_type.hpp"
+#include "run/dense/line_sample.hpp"
 
 namespace heptad {
 namespace {
@@ -35,12 +36,7 @@ double load(T x, Type type) {
     return to_double(x);
 }
 
-template <class Body>
-void share_lines(Backend& backend, std::int64_t lines, Body&& body) {
-    constexpr std::int64_t kTogether = 64;
-    backend.share((lines + kTogether - 1) / kTogether,
-                  [&](std::int64_t part) { body(part * kTogether, std::min(lines, (part + 1) * kTogether)); });
-}
+constexpr std::int64_t kLinesTogether = 64;
 
 /// What one line was found to be.
 struct Line {
@@ -83,7 +79,7 @@ std::array<std::uint32_t, kMostShift> powers_modulo(int modulus) {
 IntegerLines integer_rows(Backend& backend, const ConstView& view) {
     const auto count = static_cast<std::size_t>(view.rows);
     std::vector<Line> found(count);
-    share_lines(backend, view.rows, [&](std::int64_t begin, std::int64_t end) {
+    share_lines(backend, view.rows, kLinesTogether, [&](std::int64_t begin, std::int64_t end) {
         with_stored_type(view.type, [&]<class T>() {
             const auto* const data = static_cast<const T*>(view.data);
             const auto for_each = [&](auto&& visit) {
@@ -133,7 +129,7 @@ void write_residues(Backend& backend, const ConstView& window, const IntegerLine
     const Modulus p(modulus);
     const auto unsigned_modulus = static_cast<std::uint64_t>(modulus);
     auto* const out = static_cast<std::int32_t*>(to.data);
-    share_lines(backend, to.rows, [&](std::int64_t begin, std::int64_t end) {
+    share_lines(backend, to.rows, kLinesTogether, [&](std::int64_t begin, std::int64_t end) {
         with_stored_type(window.type, [&]<class T>() {
             const auto* const data = static_cast<const T*>(window.data);
             for (std::int64_t i = begin; i < end; ++i) {

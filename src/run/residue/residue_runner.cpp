@@ -1,22 +1,20 @@
 #include "run/residue/residue_runner.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
-#include "base/error.hpp"
 #include "base/moduli.hpp"
-#include "base/size.hpp"
-#include "base/stored_type.hpp"
 #include "plan/search/residue_plan.hpp"
 #include "run/dense/arena.hpp"
-#include "run/residue/byte_runner.hpp"
-#include "run/residue/device_residues.hpp"
+#include "run/dense/level_runner.hpp"
+#include "run/dense/line_sample.hpp"
+#include "run/residue/entry_rounding.hpp"
 #include "run/residue/exact_operands.hpp"
-#include "run/residue/rounded_once.hpp"
 
 namespace heptad {
 namespace {
+
+using Tile = ExactOperands::Tile;
 
 /// What turns residues into an integer: sum of (r * inverse mod p) * weight, modulo what all moduli multiply to.
 struct RemainderTable {
@@ -77,47 +75,31 @@ private:
     }
 };
 
-class ResidueProduct {
+/// By products of integers modulo one number after another.
+class ExactByPlanes {
 public:
-    ResidueProduct(const ProductPlan& plan, Backend& backend, double alpha, const ConstView& a, const ConstView& b,
-                   double beta, const View& c, void* workspace, const RunHooks& hooks)
+    ExactByPlanes(const ProductPlan& plan, Backend& backend, const Product& product, void* workspace,
+                  const RunHooks& hooks)
         : plan_(plan),
           plane_(plane_plan(plan)),
           backend_(backend),
-          alpha_(alpha),
-          beta_(beta),
-          a_(a),
-          b_(b),
-          c_(c),
+          product_(product),
           hooks_(hooks),
           arena_(workspace, plan.workspace_bytes),
-          operands_(backend, a, b),
-          rows_(operands_.rows),
-          cols_(operands_.cols) {}
+          operands_(backend, product) {}
 
     RunReport run() {
-        const std::int64_t tiles_m = ceil_div(plan_.m, plan_.tile_m), tiles_n = ceil_div(plan_.n, plan_.tile_n);
-        std::vector<int> counts;
-        for (std::int64_t tile = 0; tile < tiles_m * tiles_n; ++tile) {  // before anything is written
-            counts.push_back(operands_.moduli_of(plan_, tile / tiles_n * plan_.tile_m, tile % tiles_n * plan_.tile_n));
-        }
+        const std::vector<Tile> tiles = operands_.tiles(plan_);  // before anything is written
         a_plane_ = plane(plan_.tile_m, plan_.tile_k);
         b_plane_ = plane(plan_.tile_k, plan_.tile_n);
         c_plane_ = plane(plan_.tile_m, plan_.tile_n);
         residues_ = static_cast<std::uint8_t*>(arena_.take(plan_.arithmetic.moduli * plan_.tile_m * plan_.tile_n));
         plane_workspace_ = plane_.workspace_bytes > 0 ? arena_.take(plane_.workspace_bytes) : nullptr;
-        for (std::int64_t tile = 0; tile < tiles_m * tiles_n; ++tile) {
-            const int count = counts[static_cast<std::size_t>(tile)];
-            make_tile(tile / tiles_n * plan_.tile_m, tile % tiles_n * plan_.tile_n, count, [&](double of_tile) {
-                if (hooks_.progress) {
-                    hooks_.progress(
-                        {(static_cast<double>(tile) + of_tile) / static_cast<double>(tiles_m * tiles_n), "multiply"});
-                }
-            });
+        WorkMeter meter = dense_meter(hooks_, static_cast<double>(tiles.size()));
+        for (const Tile& tile : tiles) {
+            make_tile(tile, meter);
         }
-        RunReport report;
-        report.workspace_used_bytes = arena_.most_used_bytes();
-        return report;
+        return {.workspace_used_bytes = arena_.most_used_bytes()};
     }
 
 private:
@@ -125,44 +107,44 @@ private:
         return {arena_.take(rows * cols * std::int64_t{sizeof(std::int32_t)}), Type::i32, rows, cols, cols, 1};
     }
 
-    template <class Progress>
-    void make_tile(std::int64_t row, std::int64_t col, int count, Progress&& progress) {
-        const std::int64_t rows = std::min(plan_.tile_m, plan_.m - row), cols = std::min(plan_.tile_n, plan_.n - col);
-        const std::int64_t area = plan_.tile_m * plan_.tile_n;
+    void make_tile(const Tile& tile, WorkMeter& meter) {
+        const auto& [row, col, rows, cols, count] = tile;
+        const std::int64_t depth_of_all = product_.a.cols;
         for (int t = 0; t < count; ++t) {
             const int modulus = kModuli[static_cast<std::size_t>(t)];
-            for (std::int64_t first = 0; first < a_.cols; first += plan_.tile_k) {
-                if (hooks_.cancel != nullptr && hooks_.cancel->cancelled()) {
-                    fail(ErrorCode::cancelled, "the product was cancelled");
-                }
-                const std::int64_t depth = std::min(plan_.tile_k, a_.cols - first);
-                write_residues(backend_, block(a_, row, first, rows, depth), rows_, row, false, modulus, a_plane_);
-                write_residues(backend_, block(b_, first, col, depth, cols), cols_, col, true, modulus, b_plane_);
+            for (std::int64_t first = 0; first < depth_of_all; first += plan_.tile_k) {
+                meter.stop_if_cancelled();
+                const std::int64_t depth = std::min(plan_.tile_k, depth_of_all - first);
+                write_residues(backend_, block(product_.a, row, first, rows, depth), operands_.rows, row, false,
+                               modulus, a_plane_);
+                write_residues(backend_, block(product_.b, first, col, depth, cols), operands_.cols, col, true, modulus,
+                               b_plane_);
                 run_plan(plane_, backend_, 1, a_plane_, b_plane_, 0, c_plane_, plane_workspace_);
-                keep_residues(rows, cols, modulus, first > 0, residues_ + t * area);
+                keep_residues(tile, modulus, first > 0, residues_ + t * plan_.tile_m * plan_.tile_n);
             }
-            progress(static_cast<double>(t + 1) / (count + 1));
+            meter.advance(1.0 / (count + 1));
         }
-        put_together(row, col, rows, cols, RemainderTable(count));
+        put_together(tile, RemainderTable(count));
+        meter.advance(1.0 / (count + 1));
     }
 
     template <class Body>
-    void share_rows(std::int64_t rows, Body&& body) {
+    void for_rows(std::int64_t rows, Body&& body) {
         constexpr std::int64_t kTogether = 16;
-        backend_.share(ceil_div(rows, kTogether), [&](std::int64_t part) {
-            for (std::int64_t i = part * kTogether; i < std::min(rows, (part + 1) * kTogether); ++i) {
+        share_lines(backend_, rows, kTogether, [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t i = begin; i < end; ++i) {
                 body(i);
             }
         });
     }
 
     /// From 0 on.
-    void keep_residues(std::int64_t rows, std::int64_t cols, int modulus, bool adds, std::uint8_t* to) {
+    void keep_residues(const Tile& tile, int modulus, bool adds, std::uint8_t* to) {
         const Modulus p(modulus);
         const std::int64_t above = (std::int64_t{1} << 31) * modulus;  // no sum is negative with it
-        share_rows(rows, [&](std::int64_t i) {
+        for_rows(tile.rows, [&](std::int64_t i) {
             const auto* const from = static_cast<const std::int32_t*>(c_plane_.data) + i * plan_.tile_n;
-            for (std::int64_t j = 0; j < cols; ++j) {
+            for (std::int64_t j = 0; j < tile.cols; ++j) {
                 std::uint8_t& kept = to[i * plan_.tile_n + j];
                 kept = static_cast<std::uint8_t>(
                     p.remainder(static_cast<std::uint64_t>(from[j] + above) + (adds ? kept : 0)));
@@ -170,27 +152,13 @@ private:
         });
     }
 
-    void put_together(std::int64_t row, std::int64_t col, std::int64_t rows, std::int64_t cols,
-                      const RemainderTable& table) {
+    void put_together(const Tile& tile, const RemainderTable& table) {
         const std::int64_t area = plan_.tile_m * plan_.tile_n;
-        const bool finite_factors = std::isfinite(alpha_) && std::isfinite(beta_);
-        share_rows(rows, [&](std::int64_t i) {
-            with_stored_type(c_.type, [&]<class T>() {
-                const auto at_row = static_cast<std::size_t>(row + i);
-                for (std::int64_t j = 0; j < cols; ++j) {
-                    const auto at_col = static_cast<std::size_t>(col + j);
-                    T& entry = static_cast<T*>(c_.data)[(row + i) * c_.row_stride + (col + j) * c_.col_stride];
-                    const double old = beta_ == 0 ? 0 : to_double(entry);
-                    if (rows_.not_finite[at_row] || cols_.not_finite[at_col] || !std::isfinite(old)) {
-                        const double sum = operands_.not_finite_sum(row + i, col + j);
-                        entry = from_double<T>(alpha_ * sum + (beta_ == 0 ? 0 : beta_ * old));
-                        continue;
-                    }
-                    const ResidueInteger value = table.value_of(residues_ + i * plan_.tile_n + j, area);
-                    const int exponent = rows_.last_bit[at_row] + cols_.last_bit[at_col];
-                    entry = from_double<T>(finite_factors ? rounded_once(alpha_, value, exponent, beta_, old, c_.type)
-                                                          : alpha_ * rounded_once(1, value, exponent, 0, 0, Type::f64) +
-                                                                beta_ * old);
+        for_rows(tile.rows, [&](std::int64_t i) {
+            with_stored_type(product_.c.type, [&]<class T>() {
+                for (std::int64_t j = 0; j < tile.cols; ++j) {
+                    operands_.write<T>(tile.row + i, tile.col + j,
+                                       [&] { return table.value_of(residues_ + i * plan_.tile_n + j, area); });
                 }
             });
         });
@@ -199,16 +167,124 @@ private:
     const ProductPlan& plan_;
     const ProductPlan plane_;
     Backend& backend_;
-    double alpha_, beta_;
-    ConstView a_, b_;
-    View c_;
+    const Product& product_;
     const RunHooks& hooks_;
     Arena arena_;
     const ExactOperands operands_;
-    const IntegerLines &rows_, &cols_;
     View a_plane_, b_plane_, c_plane_;
     std::uint8_t* residues_ = nullptr;
     void* plane_workspace_ = nullptr;
+};
+
+std::vector<std::int32_t> negated(const std::vector<std::int32_t>& exponents) {
+    std::vector<std::int32_t> result(exponents);
+    std::transform(result.begin(), result.end(), result.begin(), [](std::int32_t x) { return -x; });
+    return result;
+}
+
+/// By products of bytes: all residues of the rows of A and the columns of B are made first, then every entry of C in
+/// one go.
+class ExactByBytes {
+public:
+    ExactByBytes(const ProductPlan& plan, Backend& backend, const Product& product, void* workspace,
+                 const RunHooks& hooks)
+        : plan_(plan),
+          residues_(*backend.host_residues()),
+          product_(product),
+          hooks_(hooks),
+          arena_(workspace, plan.workspace_bytes),
+          operands_(backend, product),
+          row_exponents_(negated(operands_.rows.last_bit)),
+          col_exponents_(negated(operands_.cols.last_bit)),
+          is_usual_(product.alpha == 1 && product.beta == 0 && operands_.rows.all_finite && operands_.cols.all_finite) {
+    }
+
+    RunReport run() {
+        /// Rows of C between two looks at the clock and at the token that cancels.
+        constexpr std::int64_t kByteBand = 1024;
+        static_assert(kByteBand % kResidueTile == 0);
+        const std::vector<Tile> tiles = operands_.tiles(plan_);  // before anything is written
+        const HostResidueLayout layout = host_residue_layout(plan_);
+        void* const of_a = arena_.take(layout.a);
+        void* const of_b = arena_.take(layout.b);
+        WorkMeter meter = dense_meter(hooks_, static_cast<double>(plan_.m) * static_cast<double>(plan_.n));
+        int made_of_a = 0, made_of_b = 0;  // moduli whose residues lie ready
+        for (const Tile& tile : tiles) {
+            const auto& [row, col, rows, cols, count] = tile;
+            meter.stop_if_cancelled();
+            if (count == 0) {
+                write_zeros(tile);
+                meter.advance(static_cast<double>(rows) * static_cast<double>(cols));
+                continue;
+            }
+            made_of_a = col == 0 ? 0 : made_of_a;
+            made_of_b = plan_.n > plan_.tile_n ? 0 : made_of_b;
+            if (made_of_a < count) {
+                residues_.pack(0,
+                               {block(product_.a, row, 0, rows, product_.a.cols), row_exponents_.data() + row,
+                                largest_norm(operands_.rows, row, rows)},
+                               count, of_a);
+                made_of_a = count;
+            }
+            if (made_of_b < count) {
+                residues_.pack(1,
+                               {transposed(block(product_.b, 0, col, product_.b.rows, cols)),
+                                col_exponents_.data() + col, largest_norm(operands_.cols, col, cols)},
+                               count, of_b);
+                made_of_b = count;
+            }
+            for (std::int64_t first = 0; first < rows; first += kByteBand) {
+                const std::int64_t band = std::min(kByteBand, rows - first);
+                meter.stop_if_cancelled();
+                residues_.multiply({of_a, of_b, rows, product_.a.cols, cols, count, first, band},
+                                   [&](const IntegerTile& entries) { write(entries, tile); });
+                meter.advance(static_cast<double>(band) * static_cast<double>(cols));
+            }
+        }
+        return {.workspace_used_bytes = arena_.most_used_bytes()};
+    }
+
+private:
+    void write_zeros(const Tile& tile) const {
+        with_stored_type(product_.c.type, [&]<class T>() {
+            for (std::int64_t i = 0; i < tile.rows; ++i) {
+                for (std::int64_t j = 0; j < tile.cols; ++j) {
+                    operands_.write<T>(tile.row + i, tile.col + j, [] { return ResidueInteger{}; });
+                }
+            }
+        });
+    }
+
+    /// Of a tile of the plan.
+    void write(const IntegerTile& entries, const Tile& tile) const {
+        with_stored_type(product_.c.type, [&]<class T>() {
+            for (std::int64_t i = 0; i < entries.rows; ++i) {
+                for (std::int64_t j = 0; j < entries.cols; ++j) {
+                    const std::int64_t row = tile.row + entries.row + i, col = tile.col + entries.col + j;
+                    if (!is_usual_ || !write_quickly<T>(entries, i, j, row, col)) {
+                        operands_.write<T>(row, col, [&] { return entry_integer(entries, i, j); });
+                    }
+                }
+            }
+        });
+    }
+    template <class T>
+    bool write_quickly(const IntegerTile& entries, std::int64_t i, std::int64_t j, std::int64_t row,
+                       std::int64_t col) const {
+        if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+            return rounds_quickly(entries, i, j, operands_.exponent_of(row, col), operands_.entry<T>(row, col));
+        }
+        return false;
+    }
+
+    const ProductPlan& plan_;
+    HostResidues& residues_;
+    const Product& product_;
+    const RunHooks& hooks_;
+    Arena arena_;
+    const ExactOperands operands_;
+    const std::vector<std::int32_t> row_exponents_, col_exponents_;
+    const bool is_usual_;  // one rounding of each integer is all
 };
 
 }  // namespace
@@ -226,10 +302,9 @@ RunReport run_residue_plan(const ProductPlan& plan, Backend& backend, const Prod
     if (product.alpha == 0) {  // neither is looked at
         looked_at.a.cols = looked_at.b.rows = 0;
     }
-    const auto& [alpha, a, b, beta, c, imaginary] = looked_at;
     const RunReport report = leaf_traits(plan.leaf).by_residues
-                                 ? run_exact_by_bytes(plan, backend, looked_at, workspace, hooks)
-                                 : ResidueProduct(plan, backend, alpha, a, b, beta, c, workspace, hooks).run();
+                                 ? ExactByBytes(plan, backend, looked_at, workspace, hooks).run()
+                                 : ExactByPlanes(plan, backend, looked_at, workspace, hooks).run();
     finish_product(hooks);
     return report;
 }

@@ -9,8 +9,8 @@
 
 #include "plan/predict/error_bound.hpp"
 #include "plan/predict/predict.hpp"
-#include "plan/search/plan_candidates.hpp"
 #include "plan/search/planner.hpp"
+#include "tune/plan_candidates.hpp"
 
 namespace heptad {
 namespace {

@@ -9,7 +9,7 @@
 #include "io/machine_file.hpp"
 #include "plan/predict/error_bound.hpp"
 #include "plan/predict/predict.hpp"
-#include "plan/search/plan_candidates.hpp"
+#include "tune/plan_candidates.hpp"
 
 namespace heptad {
 namespace {

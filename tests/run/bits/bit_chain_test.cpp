@@ -83,7 +83,7 @@ TEST(BitChain, progress_grows_to_one_and_cancelling_stops) {
     const BitMatrix a = BitMatrix::random(300, 300, 7);
     for (const int threads : {1, 2}) {
         double last = 0;
-        const BitHooks hooks{nullptr, [&](const Progress& progress) {
+        const RunHooks hooks{nullptr, [&](const Progress& progress) {
                                  EXPECT_GE(progress.fraction, last);
                                  last = progress.fraction;
                              }};

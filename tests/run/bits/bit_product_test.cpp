@@ -283,7 +283,7 @@ TEST(BitProduct, progress_is_told_on_the_calling_thread_and_grows_to_one) {
         for (const auto& [algebra, operand, levels] :
              {std::tuple{Type::gf2, &a, 2}, {Type::gf2, &a, 0}, {Type::boolean, &a, 0}, {Type::boolean, &sparse, 0}}) {
             double last = 0;
-            const BitHooks hooks{nullptr, [&](const Progress& progress) {
+            const RunHooks hooks{nullptr, [&](const Progress& progress) {
                                      EXPECT_EQ(std::this_thread::get_id(), caller);
                                      EXPECT_GE(progress.fraction, last);
                                      last = progress.fraction;
@@ -302,7 +302,7 @@ TEST(BitProduct, a_cancelled_product_leaves_c_as_it_was) {
     const BitMatrix a = BitMatrix::random(300, 300, 1), before = BitMatrix::random(300, 300, 2);
     CancelToken token;
     // Cancelled in the middle: by the first report of progress.
-    const BitHooks hooks{&token, [&](const Progress&) { token.cancel(); }};
+    const RunHooks hooks{&token, [&](const Progress&) { token.cancel(); }};
     BitMatrix c = before;
     EXPECT_THROW(multiply_bits(Type::gf2, a, a, c.view(), false, options_of("auto", 2), {1, hooks}), Error);
     EXPECT_TRUE(c == before);

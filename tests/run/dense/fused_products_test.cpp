@@ -20,6 +20,14 @@ struct Size {
     std::int64_t m, k, n;
 };
 
+std::vector<FusedProduct> fused_products(const char* algorithm, double alpha, const GuardedMatrix& a,
+                                         const GuardedMatrix& b, double beta, GuardedMatrix& c) {
+    std::vector<FusedProduct> all;
+    for_each_launch({algorithm, LevelMode::fused, ""}, {{{alpha, a.view(), b.view(), beta, c.view()}}},
+                    [&](const std::vector<FusedProduct>& some) { all.insert(all.end(), some.begin(), some.end()); });
+    return all;
+}
+
 /// c = alpha * a * b + beta * c by the instances of an algorithm and by the definition.
 void compare(const char* algorithm, Type type, const Size& size, Layout layout, double alpha, double beta,
              std::mt19937& random) {
@@ -35,8 +43,7 @@ void compare(const char* algorithm, Type type, const Size& size, Layout layout, 
     GuardedMatrix expected = c;
     ReferenceBackend backend;
     backend.multiply(std::vector<Product>{{alpha, a.view(), b.view(), beta, expected.view()}}, "");
-    const std::vector<FusedProduct> products =
-        fused_products(fused_instances(algorithm), alpha, a.view(), b.view(), beta, c.view());
+    const std::vector<FusedProduct> products = fused_products(algorithm, alpha, a, b, beta, c);
     backend.multiply_fused(products, FusedOrder::serial, FusedTile::automatic);
     ASSERT_TRUE(c.equals(expected)) << algorithm << " " << type_name(type) << " " << size.m << "x" << size.k << "x"
                                     << size.n << " layout " << static_cast<int>(layout) << " alpha " << alpha
@@ -82,8 +89,7 @@ TEST(fused_products, sizes_whose_blocks_are_rounded_up_to_whole_words_equal_the_
 
 TEST(fused_products, the_first_product_on_each_block_applies_beta_and_the_others_add) {
     GuardedMatrix a(Type::f32, 4, 4, Layout::rows), b(Type::f32, 4, 4, Layout::rows), c(Type::f32, 4, 4, Layout::rows);
-    const std::vector<FusedProduct> products =
-        fused_products(fused_instances("strassen"), 1, a.view(), b.view(), 0, c.view());
+    const std::vector<FusedProduct> products = fused_products("strassen", 1, a, b, 0, c);
     ASSERT_EQ(products.size(), 7U);
     std::vector<const void*> seen;
     int stores = 0;
@@ -101,8 +107,7 @@ TEST(fused_products, the_first_product_on_each_block_applies_beta_and_the_others
 
 TEST(fused_products, a_single_row_leaves_out_what_lies_below_it) {
     GuardedMatrix a(Type::f32, 1, 4, Layout::rows), b(Type::f32, 4, 4, Layout::rows), c(Type::f32, 1, 4, Layout::rows);
-    for (const FusedProduct& product :
-         fused_products(fused_instances("strassen"), 1, a.view(), b.view(), 1, c.view())) {
+    for (const FusedProduct& product : fused_products("strassen", 1, a, b, 1, c)) {
         EXPECT_FALSE(product.left.empty());
         EXPECT_FALSE(product.targets.empty());
         for (const FusedTerm& term : product.left) {

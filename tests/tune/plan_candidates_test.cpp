@@ -1,5 +1,5 @@
 // Which plans run beside the library when a machine is measured, on a CPU and on a device.
-#include "plan/search/plan_candidates.hpp"
+#include "tune/plan_candidates.hpp"
 
 #include <gtest/gtest.h>
 

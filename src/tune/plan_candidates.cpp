@@ -1,4 +1,4 @@
-#include "plan/search/plan_candidates.hpp"
+#include "tune/plan_candidates.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "plan/predict/fused_fit.hpp"
+#include "tune/fused_fit.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // A kernel whose parameters are known is timed by the model itself; the fit must find them again.
-#include "plan/predict/fused_fit.hpp"
+#include "tune/fused_fit.hpp"
 
 #include <gtest/gtest.h>
 
