@@ -1,4 +1,4 @@
-#include "cluster_words.hpp"
+// The options of products on clusters.
 
 #include <CLI/CLI.hpp>
 

@@ -4,10 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/fail_if.hpp"
-#include "cluster_words.hpp"
 #include "command.hpp"
 #include "output.hpp"
-#include "plan_cluster.hpp"
 #include "plan_machine.hpp"
 #include "plan_text.hpp"
 #include "product_words.hpp"

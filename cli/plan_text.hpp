@@ -10,6 +10,8 @@
 
 namespace heptad::cli {
 
+struct PlanArguments;
+
 /// What to expect of it, its memory and predicted time as '#' lines; the plan last.
 std::string plan_text(const RequestPlan& plan);
 /// The same of one plan alone, with more lines above it.
@@ -19,5 +21,9 @@ std::string plan_text(const FileRequestPlan& plan);
 /// The same as the object of `heptad plan --json`.
 nlohmann::ordered_json plan_json(const RequestPlan& plan);
 nlohmann::ordered_json plan_json(const FileRequestPlan& plan);
+
+/// Prints the cluster's plan, bytes per rank beside the lower bound, seconds per stage, P4's terms and the efficiency.
+/// Precondition: `arguments.cluster` is there.
+void print_cluster_plan(const PlanArguments& arguments);
 
 }  // namespace heptad::cli

@@ -4,7 +4,6 @@
 #include <array>
 
 #include "base/fail_if.hpp"
-#include "cli/cluster_words.hpp"
 #include "cli/mpi/mpi_mul.hpp"
 #include "cli/option_words.hpp"
 #include "cli/text.hpp"
