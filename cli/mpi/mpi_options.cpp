@@ -7,7 +7,7 @@
 #include "cli/mpi/mpi_mul.hpp"
 #include "cli/option_words.hpp"
 #include "cli/text.hpp"
-#include "io/matrix_write.hpp"
+#include "io/whole_matrix.hpp"
 #include "product/device/device_list.hpp"
 
 namespace heptad::cli {

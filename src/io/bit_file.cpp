@@ -9,7 +9,7 @@
 #include "io/bit_formats.hpp"
 #include "io/matrix_market.hpp"
 #include "io/matrix_source.hpp"
-#include "io/matrix_write.hpp"
+#include "io/whole_matrix.hpp"
 
 namespace heptad {
 namespace {
