@@ -8,7 +8,6 @@
 #include "command.hpp"
 #include "interrupt.hpp"
 #include "io/bit_file.hpp"
-#include "io/matrix_market.hpp"
 #include "io/npy.hpp"
 #include "option_words.hpp"
 #include "output.hpp"

@@ -9,7 +9,6 @@
 #include "command.hpp"
 #include "io/bit_file.hpp"
 #include "io/generate.hpp"
-#include "io/matrix_market.hpp"
 #include "io/npy.hpp"
 #include "io/whole_matrix.hpp"
 #include "option_words.hpp"
