@@ -16,7 +16,6 @@
 #include "base/shared_state.hpp"
 #include "kernels/cpu/vendor_blas_calls.hpp"
 #include "kernels/cpu/vendor_blas_load.hpp"
-#include "kernels/cpu/vendor_blas_memory.hpp"
 
 namespace heptad::cpu {
 namespace {
