@@ -17,7 +17,7 @@
 #include "check/streamed_check.hpp"
 #include "io/journal.hpp"
 #include "io/output_lock.hpp"
-#include "io/tile_checksum.hpp"
+#include "io/partial_file.hpp"
 #include "move/file_pipeline.hpp"
 #include "move/resident_memory.hpp"
 #include "plan/predict/error_bound.hpp"
