@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/file_lock.hpp"
+#include "io/hooks.hpp"
 #include "io/io_queue.hpp"
 #include "io/matrix_file.hpp"
 #include "plan/search/file_schedule.hpp"
@@ -75,5 +77,14 @@ std::uint64_t strip_checksum(const FileLayout& layout, const FileWindow& window,
 /// Checksum of a tile of the result as it lies in the file, strip by strip.
 std::uint64_t read_tile_checksum(const FileSchedule& schedule, std::int64_t tile, const PartialFile& result,
                                  IoQueue& queue);
+
+class OutputLock {
+public:
+    /// Throws Error(input) where another run holds it and does not let go within two seconds.
+    OutputLock(const std::string& output, const IoWatch& watch);
+
+private:
+    FileLock lock_;
+};
 
 }  // namespace heptad

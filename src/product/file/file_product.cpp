@@ -16,7 +16,6 @@
 #include "base/types.hpp"
 #include "check/streamed_check.hpp"
 #include "io/journal.hpp"
-#include "io/output_lock.hpp"
 #include "io/partial_file.hpp"
 #include "move/file_pipeline.hpp"
 #include "move/resident_memory.hpp"
