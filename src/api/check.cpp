@@ -1,7 +1,7 @@
 // The C++ interface of src/check, and what a plan promises about errors.
 #include <heptad/check.hpp>
 
-#include "api/plan_impl.hpp"
+#include "api/context.hpp"
 #include "base/error.hpp"
 #include "base/errors_only.hpp"
 #include "check/verify_bits.hpp"

@@ -1,6 +1,5 @@
 // The C++ interface: thin shells around the layers below.
 #include "api/context.hpp"
-#include "api/plan_impl.hpp"
 #include "base/error.hpp"
 #include "base/errors_only.hpp"
 #include "base/workspace.hpp"
