@@ -16,7 +16,6 @@
 #include "product/device/device_facts.hpp"
 #include "progress.hpp"
 #include "tune/tune.hpp"
-#include "tune/tune_device.hpp"
 
 namespace heptad::cli {
 namespace {

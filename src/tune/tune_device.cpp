@@ -1,4 +1,4 @@
-#include "tune/tune_device.hpp"
+#include "tune/tune.hpp"
 
 #include <algorithm>
 #include <chrono>
