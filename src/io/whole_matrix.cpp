@@ -8,9 +8,9 @@
 #include "io/hdf5_dataset.hpp"
 #include "io/matrix_file.hpp"
 #include "io/matrix_market.hpp"
+#include "io/matrix_source.hpp"
 #include "io/npy.hpp"
 #include "io/open_file.hpp"
-#include "io/widening.hpp"
 
 namespace heptad {
 namespace {
