@@ -1,4 +1,4 @@
-#include "tune/bit_tuning.hpp"
+#include "tune/device_tuning.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,5 +1,5 @@
-#include "tune/pass_tuning.hpp"
 #include "base/timing.hpp"
+#include "tune/device_tuning.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -20,9 +20,7 @@
 #include "run/dense/combine_passes.hpp"
 #include "run/dense/level_runner.hpp"
 #include "run/dense/runner.hpp"
-#include "tune/bit_tuning.hpp"
-#include "tune/fused_tuning.hpp"
-#include "tune/pass_tuning.hpp"
+#include "tune/device_tuning.hpp"
 #include "tune/possible_figures.hpp"
 #include "tune/tune_device_plans.hpp"
 
