@@ -1,14 +1,17 @@
 #include "api/blas/fast_product.hpp"
 
+#include <dlfcn.h>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <string>
 
 #include "algorithm/catalogue.hpp"
 #include "api/blas/takeover.hpp"
+#include "api/blas/without_library.hpp"
 #include "api/drop_in/product_log.hpp"
 #include "base/cores.hpp"
 #include "base/error.hpp"
@@ -210,6 +213,17 @@ void multiply_without_library(const GemmCall& call) noexcept {
         multiply_in_memory(call.alpha, call.a, call.b, call.beta, call.c, options, context);
     } catch (const std::exception& error) {
         give_up(error.what());
+    }
+}
+
+void report_wrong_argument(Type type, const char* routine, int number, bool is_cblas) {
+    using Xerbla = void (*)(const char*, const int*, std::size_t);
+    const std::string name = "SDCZ"[type_index(type)] + std::string(routine);
+    number = !is_cblas ? number : number < 0 ? 1 : number + 1;
+    if (const auto xerbla = reinterpret_cast<Xerbla>(dlsym(RTLD_DEFAULT, "xerbla_"))) {
+        xerbla(name.c_str(), &number, name.size());
+    } else {
+        std::fprintf(stderr, " ** On entry to %s parameter number %2d had an illegal value\n", name.c_str(), number);
     }
 }
 
