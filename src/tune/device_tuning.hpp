@@ -1,3 +1,5 @@
+// What `heptad tune --device cuda` tries besides leaves and whole plans.
+//
 // Which split into serial and parallel levels is fastest for packed bits on a device (P3's d_s and d_p; d_i is what
 // they leave), and which cut at the host for matrices that do not fit (d_h, and pipelines to a device), cannot be told
 // from rates alone, so `heptad tune --device cuda` tries them, within the memory that is free (P3 3.17).
