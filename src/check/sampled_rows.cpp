@@ -6,13 +6,13 @@
 #include "check/sampled_rows.hpp"
 
 #include <fmt/format.h>
-#include <array>
-#include <optional>
-#include <vector>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
+#include <optional>
+#include <vector>
 
 #include "base/bit_words.hpp"
 #include "base/splitmix.hpp"
