@@ -6,6 +6,7 @@
 #include "base/bit_bytes.hpp"
 #include "base/fail_if.hpp"
 #include "base/names.hpp"
+#include "base/size.hpp"
 #include "io/bit_formats.hpp"
 #include "io/matrix_market.hpp"
 #include "io/matrix_source.hpp"
