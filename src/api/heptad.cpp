@@ -19,9 +19,11 @@ namespace heptad {
 Context::Context() = default;
 
 namespace {
-Context::Impl& made(std::shared_ptr<Context::Impl>& impl) {
+Context::Impl& made(std::shared_ptr<Context::Impl>& impl) try {
     impl = impl ? impl : std::make_shared<Context::Impl>();
     return *impl;
+} catch (...) {
+    rethrow_as_error();
 }
 }  // namespace
 
@@ -61,25 +63,19 @@ Context& Context::set_workspace(void* memory, std::int64_t bytes) try {
     rethrow_as_error();
 }
 
-Context& Context::set_stream(void* stream) try {
+Context& Context::set_stream(void* stream) {
     made(impl_).stream = stream;
     return *this;
-} catch (...) {
-    rethrow_as_error();
 }
 
-Context& Context::set_progress(ProgressCallback callback) try {
+Context& Context::set_progress(ProgressCallback callback) {
     made(impl_).progress = std::move(callback);
     return *this;
-} catch (...) {
-    rethrow_as_error();
 }
 
-Context& Context::set_cancel(CancelToken token) try {
+Context& Context::set_cancel(CancelToken token) {
     made(impl_).cancel = std::move(token);
     return *this;
-} catch (...) {
-    rethrow_as_error();
 }
 
 void Context::release() noexcept {
