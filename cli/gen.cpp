@@ -79,38 +79,31 @@ void run(const GenArguments& arguments) {
                       gen.kind, gen.seed));
 }
 
-Command add_gen(CLI::App& root, const std::string& /*typed*/) {
+Command add_gen(CLI::App& root, const std::string& /*line*/) {
     CLI::App* command = root.add_subcommand("gen", "write a matrix of random or special entries");
     struct Words {
-        std::string kind, shape, type, seed, output, density, low, high;
-        bool packed = false, json = false;
+        std::string shape, type, seed, density, low, high;
     };
     auto words = std::make_shared<Words>();
-    command
-        ->add_option("KIND", words->kind,
-                     "uniform, positive, normal, integer, bits, identity, ones, zeros, graph, hilbert or kaporin")
-        ->required()
-        ->type_name("");
-    command->add_option("--shape", words->shape, "rows and columns")->required()->type_name("MxN");
+    auto typed = std::make_shared<GenArguments>();
+    add_value(*command, "KIND", typed->kind,
+              "uniform, positive, normal, integer, bits, identity, ones, zeros, graph, hilbert or kaporin")
+        .required();
+    add_value(*command, "--shape MxN", words->shape, "rows and columns").required();
     add_value(*command, "--type T", words->type, "element type (default f32; gf2 for bits, bool for graph)");
     add_value(*command, "--seed S", words->seed, "same seed, same matrix (default 1)");
     add_value(*command, "--low L", words->low, "smallest entry of integer (default -8)");
     add_value(*command, "--high H", words->high, "largest entry of integer (default 8)");
     add_value(*command, "--density D", words->density, "share of ones of bits and graph, 0 to 1");
-    command->add_flag("--packed", words->packed,
+    command->add_flag("--packed", typed->packed,
                       "bit matrices: a .npy of eight bits per byte, as numpy.packbits has it");
-    command->add_option("-o,--output", words->output, "file to write: .npy, file.h5:/dataset, or .pbm .png of bits")
-        ->required()
-        ->type_name("F");
-    add_json_flag(*command, words->json);
+    add_value(*command, "-o,--output F", typed->output, "file to write: .npy, file.h5:/dataset, or .pbm .png of bits")
+        .required();
+    add_json_flag(*command, typed->json);
     command->footer("Example: heptad gen uniform --shape 4096x4096 --type f32 --seed 1 -o A.npy");
     return {
-        command, [words] {
-            GenArguments gen;
-            gen.kind = words->kind;
-            gen.output = words->output;
-            gen.json = words->json;
-            gen.packed = words->packed;
+        command, [words, typed] {
+            GenArguments gen = *typed;
             const std::vector<std::int64_t> shape = parse_shape("--shape", words->shape, 2);
             gen.rows = shape[0];
             gen.cols = shape[1];
@@ -145,8 +138,3 @@ Command add_gen(CLI::App& root, const std::string& /*typed*/) {
             return [gen] { run(gen); };
         }};
 }
-
-const RegisterCommand registered_gen({.order = 4, .add = add_gen});
-
-}  // namespace
-}  // namespace heptad::cli

@@ -278,9 +278,9 @@ void require_info_options(const InfoArguments& info) {
 Command add_info(CLI::App& root, const std::string& /*typed*/) {
     CLI::App* command = root.add_subcommand("info", "this machine, or a matrix file");
     auto info = std::make_shared<InfoArguments>();
-    command->add_option("FILE", info->file, "a matrix file; without it, the machine")->type_name("");
+    add_value(*command, "FILE", info->file, "a matrix file; without it, the machine");
     auto type = std::make_shared<std::string>();
-    command->add_option("--type", *type, "element type, where the file allows several")->type_name("T");
+    add_value(*command, "--type T", *type, "element type, where the file allows several");
     auto columns = std::make_shared<std::string>();
     add_columns_option(*command, *columns);
     add_json_flag(*command, info->json);

@@ -10,16 +10,10 @@ namespace heptad::cli {
 MulWords add_mul_words(CLI::App& root) {
     CLI::App* command = root.add_subcommand("mul", "multiply two matrices from files into a file");
     auto words = std::make_shared<ProductWords>();
-    command->add_option("A", words->plain.a, "left matrix: .npy, file.h5:/dataset, .mtx, or .pbm .png of bits")
-        ->required()
-        ->type_name("");
-    command->add_option("B", words->plain.b, "right matrix")->required()->type_name("");
-    command
-        ->add_option("-o,--output", words->plain.output,
-                     "result: .npy, file.h5:/dataset, or .pbm .png of bits; may be one of the inputs; - is "
-                     "standard output")
-        ->required()
-        ->type_name("C");
+    add_operands(*command, words->plain);
+    add_value(*command, "-o,--output C", words->plain.output,
+              "result: .npy, file.h5:/dataset, or .pbm .png of bits; may be one of the inputs; - is standard output")
+        .required();
     add_plan_options(*command, *words);
     add_update_options(*command, *words);
     add_run_options(*command, *words);

@@ -1,6 +1,8 @@
 // Options that several commands have, and sentences about words that are no command.
 #include "option_words.hpp"
 
+#include <algorithm>
+
 #include <CLI/CLI.hpp>
 
 #include "base/error.hpp"
@@ -45,9 +47,15 @@ void require_words(const std::vector<std::string>& words) {
     }
 }
 
-void add_value(CLI::App& command, const std::string& name, std::string& word, const std::string& help) {
-    const auto blank = name.find(' ');
-    command.add_option(name.substr(0, blank), word, help)->type_name(name.substr(blank + 1));
+CLI::Option& add_value(CLI::App& command, const std::string& name, std::string& word, const std::string& help) {
+    const auto blank = std::min(name.find(' '), name.size());
+    return *command.add_option(name.substr(0, blank), word, help)
+                ->type_name(name.substr(std::min(blank + 1, name.size())));
+}
+
+void add_threads_option(CLI::App& command, std::string& threads) {
+    add_value(command, "--threads N", threads,
+              "threads to use (default: HEPTAD_THREADS, OMP_NUM_THREADS or all cores)");
 }
 
 int thread_count(const std::string& word) {

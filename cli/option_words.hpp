@@ -15,6 +15,7 @@
 
 namespace CLI {
 class App;
+class Option;
 class ParseError;
 }  // namespace CLI
 
@@ -45,9 +46,10 @@ std::string usage_sentence(const CLI::App& root, const CLI::ParseError& error);
 /// Empty words come from shell variables that are not set: they are told, not passed over. Throws Error(usage).
 void require_words(const std::vector<std::string>& words);
 
-/// An option and what its value is called: "--memory SIZE".
-void add_value(CLI::App& command, const std::string& name, std::string& word, const std::string& help);
+/// An option and what its value is called: "--memory SIZE"; or the name of an argument.
+CLI::Option& add_value(CLI::App& command, const std::string& name, std::string& word, const std::string& help);
 
+void add_threads_option(CLI::App& command, std::string& threads);
 /// 0 where nothing was typed.
 int thread_count(const std::string& word);
 /// A device or several of them by a name that can be meant, whether this machine has them or not.

@@ -51,6 +51,11 @@ std::optional<bool> overlap_of(const ProductWords& words) {
 
 }  // namespace
 
+void add_operands(CLI::App& command, Request& request) {
+    add_value(command, "A", request.a, "left matrix: .npy, file.h5:/dataset, .mtx, or .pbm .png of bits").required();
+    add_value(command, "B", request.b, "right matrix").required();
+}
+
 void add_plan_options(CLI::App& command, ProductWords& words) {
     add_value(command, "--type T", words.type,
               "element type: f64 f32 tf32 bf16 f16 c64 c128 i32 i64 gf2 bool; f64 widens f32, f16 and i32, f32 "
@@ -64,8 +69,7 @@ void add_plan_options(CLI::App& command, ProductWords& words) {
     add_value(command, "--leaf NAME", words.leaf, "auto, or a library of 'heptad info'");
     add_value(command, "--mode MODE", words.mode,
               "auto, serial (little memory), parallel or fused (no memory, on cuda)");
-    add_value(command, "--threads N", words.threads,
-              "threads to use (default: HEPTAD_THREADS, OMP_NUM_THREADS or all cores)");
+    add_threads_option(command, words.threads);
     add_value(command, "--memory SIZE", words.memory,
               "most memory, e.g. 8G; matrices that do not fit are multiplied from file to file");
     add_host_options(command, words.host);

@@ -24,6 +24,8 @@ struct ProductWords {
     bool by_files() const { return plain.resume || !overlap.empty() || !plain.trace_file.empty(); }
 };
 
+/// The names of A and B.
+void add_operands(CLI::App& command, Request& request);
 /// How the product is made: type, device, algorithm, levels, accuracy, memory ...
 void add_plan_options(CLI::App& command, ProductWords& words);
 /// What is multiplied and added: alpha, beta, C0, transposes, columns of packed bits.

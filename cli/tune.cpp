@@ -99,14 +99,12 @@ Command add_tune(CLI::App& root, const std::string& /*typed*/) {
     auto tune = std::make_shared<TuneArguments>();
     command->add_flag("--quick", tune->quick, "fewer and smaller measurements; on a device, of bit products alone");
     auto device = std::make_shared<std::string>();
-    command->add_option("--device", *device, "cpu, cuda or cuda:N")->type_name("D");
+    add_value(*command, "--device D", *device, "cpu, cuda or cuda:N");
     command->add_flag("--show", tune->show, "show earlier measurements, and measure nothing");
     command->add_flag("--anyway", tune->anyway, "also store measurements that other programs disturbed");
     auto threads = std::make_shared<std::string>();
-    command
-        ->add_option("--threads", *threads,
-                     "measure for this many threads (default: HEPTAD_THREADS, OMP_NUM_THREADS or all cores)")
-        ->type_name("N");
+    add_value(*command, "--threads N", *threads,
+              "measure for this many threads (default: HEPTAD_THREADS, OMP_NUM_THREADS or all cores)");
     add_json_flag(*command, tune->json);
     command->footer("Example: heptad tune --quick");
     return {command, [tune, threads, device] {
