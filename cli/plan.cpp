@@ -5,10 +5,10 @@
 
 #include "base/fail_if.hpp"
 #include "command.hpp"
+#include "option_words.hpp"
 #include "output.hpp"
 #include "plan_machine.hpp"
 #include "plan_text.hpp"
-#include "product_words.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {

@@ -4,8 +4,8 @@
 
 #include "check_result.hpp"
 #include "command.hpp"
+#include "option_words.hpp"
 #include "output.hpp"
-#include "product_words.hpp"
 #include "stage_hooks.hpp"
 #include "text.hpp"
 
