@@ -4,8 +4,8 @@
 //   cublasGemmEx     cublasGemmStridedBatchedEx  cublasGemmBatchedEx
 //
 // and all of them with _64 at the end, whose sizes have 64 bits.
+#include "api/cublas/cublas_takeover.hpp"
 #include "api/cublas/device_gemm.hpp"
-#include "api/cublas/pass_on_call.hpp"
 
 #include <heptad/heptad.hpp>
 
@@ -20,7 +20,7 @@ GemmCall gemm_call(Function entry, int ta, int tb, std::int64_t m, std::int64_t 
 
 /// Nothing: call the real function.
 std::optional<Status> take_over(CallingObject& caller, Handle handle, std::optional<Type> type, GemmCall call) {
-    if (!type || !is_taken(caller, *type, call.m, call.n, call.k)) {
+    if (!type || is_small(*type, call.m, call.n, call.k) || drop_in::PassOn::is_on() || caller.is_cublas()) {
         return std::nullopt;
     }
     const std::optional<HandleSettings> settings = settings_of(caller, handle, *type);
@@ -38,7 +38,7 @@ std::optional<Status> take_over(CallingObject& caller, Handle handle, std::optio
 #define HEPTAD_OR_PASS_ON(entry, type, call, ...)                               \
     CallingObject& caller = calling_object(__builtin_return_address(0));        \
     const std::optional<Status> status = take_over(caller, handle, type, call); \
-    return status ? *status : pass_on(caller, Function::entry, handle, __VA_ARGS__);
+    return status ? *status : caller.pass_on(Function::entry, handle, __VA_ARGS__);
 
 #define HEPTAD_GEMM(entry, type, Int)                                                                                  \
     HEPTAD_EXPORT entry(Handle handle, int ta, int tb, Int m, Int n, Int k, const void* alpha, const void* a, Int lda, \
