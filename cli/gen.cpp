@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "command.hpp"
 #include "io/bit_file.hpp"
 #include "io/generate.hpp"
@@ -38,11 +38,9 @@ void run(const GenArguments& arguments) {
     const bool as_bits = gen.packed || is_bit_file_name(gen.output);
     if (as_bits) {
         require_writable_format(gen.output);
-        if (gen.type != Type::gf2 && gen.type != Type::boolean) {
-            fail(ErrorCode::usage,
-                 "{} holds bits, not {}; say --type gf2 or --type bool, or write a .npy without --packed", gen.output,
-                 type_name(gen.type));
-        }
+        fail_if(gen.type != Type::gf2 && gen.type != Type::boolean, ErrorCode::usage,
+                "{} holds bits, not {}; say --type gf2 or --type bool, or write a .npy without --packed", gen.output,
+                type_name(gen.type));
         check_writable(gen.output);
     } else {
         check_matrix_writable(gen.output, gen.type);
@@ -101,40 +99,38 @@ Command add_gen(CLI::App& root, const std::string& /*line*/) {
         .required();
     add_json_flag(*command, typed->json);
     command->footer("Example: heptad gen uniform --shape 4096x4096 --type f32 --seed 1 -o A.npy");
-    return {
-        command, [words, typed] {
-            GenArguments gen = *typed;
-            const std::vector<std::int64_t> shape = parse_shape("--shape", words->shape, 2);
-            gen.rows = shape[0];
-            gen.cols = shape[1];
-            if (!words->type.empty()) {
-                gen.type = type_from_name(words->type);
-            } else {
-                gen.type = gen.kind == "bits" ? Type::gf2 : gen.kind == "graph" ? Type::boolean : Type::f32;
-            }
-            if (!words->seed.empty()) {
-                gen.seed = static_cast<std::uint64_t>(parse_integer("--seed", words->seed, 0, kLargestSize));
-            }
-            constexpr std::int64_t kLow = std::numeric_limits<std::int32_t>::min();
-            constexpr std::int64_t kHigh = std::numeric_limits<std::int32_t>::max();
-            if (!words->low.empty()) {
-                gen.low = parse_integer("--low", words->low, kLow, kHigh);
-            }
-            if (!words->high.empty()) {
-                gen.high = parse_integer("--high", words->high, kLow, kHigh);
-            }
-            if (gen.kind != "integer" && !(words->low.empty() && words->high.empty())) {
-                fail(ErrorCode::usage, "--low and --high are for gen integer, not for {}; leave them out", gen.kind);
-            }
-            if (gen.kind != "bits" && gen.kind != "graph" && !words->density.empty()) {
-                fail(ErrorCode::usage, "--density is for gen bits and gen graph, not for {}; leave it out", gen.kind);
-            }
-            if (!words->density.empty()) {
-                gen.density = parse_real("--density", words->density);
-                if (*gen.density < 0 || *gen.density > 1) {
-                    fail(ErrorCode::usage, "--density takes a number from 0 to 1, not '{}'", words->density);
+    return {command, [words, typed] {
+                GenArguments gen = *typed;
+                const std::vector<std::int64_t> shape = parse_shape("--shape", words->shape, 2);
+                gen.rows = shape[0];
+                gen.cols = shape[1];
+                if (!words->type.empty()) {
+                    gen.type = type_from_name(words->type);
+                } else {
+                    gen.type = gen.kind == "bits" ? Type::gf2 : gen.kind == "graph" ? Type::boolean : Type::f32;
                 }
-            }
-            return [gen] { run(gen); };
-        }};
+                if (!words->seed.empty()) {
+                    gen.seed = static_cast<std::uint64_t>(parse_integer("--seed", words->seed, 0, kLargestSize));
+                }
+                constexpr std::int64_t kLow = std::numeric_limits<std::int32_t>::min();
+                constexpr std::int64_t kHigh = std::numeric_limits<std::int32_t>::max();
+                if (!words->low.empty()) {
+                    gen.low = parse_integer("--low", words->low, kLow, kHigh);
+                }
+                if (!words->high.empty()) {
+                    gen.high = parse_integer("--high", words->high, kLow, kHigh);
+                }
+                if (gen.kind != "integer" && !(words->low.empty() && words->high.empty())) {
+                    fail(ErrorCode::usage, "--low and --high are for gen integer, not for {}; leave them out",
+                         gen.kind);
+                }
+                fail_if(gen.kind != "bits" && gen.kind != "graph" && !words->density.empty(), ErrorCode::usage,
+                        "--density is for gen bits and gen graph, not for {}; leave it out", gen.kind);
+                if (!words->density.empty()) {
+                    gen.density = parse_real("--density", words->density);
+                    fail_if(*gen.density < 0 || *gen.density > 1, ErrorCode::usage,
+                            "--density takes a number from 0 to 1, not '{}'", words->density);
+                }
+                return [gen] { run(gen); };
+            }};
 }

@@ -1,7 +1,7 @@
 // The C++ interface: thin shells around the layers below.
 #include "api/context.hpp"
-#include "base/error.hpp"
 #include "base/errors_only.hpp"
+#include "base/fail_if.hpp"
 #include "base/workspace.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/device/loaded_driver.hpp"
@@ -28,9 +28,8 @@ Context::Impl& made(std::shared_ptr<Context::Impl>& impl) try {
 }  // namespace
 
 Context& Context::set_threads(int threads) try {
-    if (threads < 0 || threads > 4096) {
-        fail(ErrorCode::usage, "{} threads are not possible; say 1 to 4096, or 0 for all cores", threads);
-    }
+    fail_if(threads < 0 || threads > 4096, ErrorCode::usage,
+            "{} threads are not possible; say 1 to 4096, or 0 for all cores", threads);
     made(impl_).threads = threads;
     return *this;
 } catch (...) {
@@ -53,9 +52,8 @@ Context& Context::set_device(const std::string& device) try {
 }
 
 Context& Context::set_workspace(void* memory, std::int64_t bytes) try {
-    if (bytes < 0 || (memory == nullptr && bytes > 0)) {
-        fail(ErrorCode::usage, "a workspace of {} bytes at {} cannot be used", bytes, memory);
-    }
+    fail_if(bytes < 0 || (memory == nullptr && bytes > 0), ErrorCode::usage,
+            "a workspace of {} bytes at {} cannot be used", bytes, memory);
     made(impl_).workspace = memory;
     impl_->workspace_bytes = bytes;
     return *this;
@@ -164,10 +162,8 @@ double Plan::error_bound() const {
 
 Plan plan(ProblemSize size, Type type, const Options& given, const Context& context) try {
     Options options = with_device(given, context);
-    if (is_device_list(options.device)) {
-        fail(ErrorCode::usage, "a plan is for one device; use plan_over_devices() for products over '{}'",
-             options.device);
-    }
+    fail_if(is_device_list(options.device), ErrorCode::usage,
+            "a plan is for one device; use plan_over_devices() for products over '{}'", options.device);
     const ProductContext inner = product_context(context);
     options.device = device_that_pays(size, type, type, options, inner);
     const bool on_device = is_device_product(options.device);

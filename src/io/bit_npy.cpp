@@ -17,10 +17,9 @@ void require_packed(const NpyHeader& header, std::int64_t columns, const std::st
             "'{}' holds '{}' in {} order, but packed bits are '|u1' in C order; make them with numpy.packbits(a, "
             "axis=1)",
             path, header.dtype, header.fortran_order ? "Fortran" : "C");
-    if (header.cols != packed_row_bytes(columns)) {
-        fail(ErrorCode::input, "'{}' has {} bytes per row, but {} columns take {}; check --columns", path, header.cols,
-             columns, packed_row_bytes(columns));
-    }
+    fail_if(header.cols != packed_row_bytes(columns), ErrorCode::input,
+            "'{}' has {} bytes per row, but {} columns take {}; check --columns", path, header.cols, columns,
+            packed_row_bytes(columns));
 }
 
 /// Bit i of the result is byte i, all of which are 0 or 1.
