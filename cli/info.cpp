@@ -21,7 +21,7 @@
 #include "product/device/device_facts.hpp"
 #include "product/request/bit_operands.hpp"
 #include "product/request/memory_limits.hpp"
-#include "stage_hooks.hpp"
+#include "progress.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "outlook_text.hpp"
-#include "report_text.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {

@@ -6,7 +6,7 @@
 #include "command.hpp"
 #include "option_words.hpp"
 #include "output.hpp"
-#include "stage_hooks.hpp"
+#include "progress.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {

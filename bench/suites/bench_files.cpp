@@ -9,7 +9,7 @@
 #include "cli/check_result.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/output.hpp"
-#include "cli/stage_hooks.hpp"
+#include "cli/progress.hpp"
 #include "cli/text.hpp"
 #include "io/whole_matrix.hpp"
 #include "product/request/memory_limits.hpp"
