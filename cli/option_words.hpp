@@ -94,7 +94,7 @@ ForecastOptions forecast_options(const ClusterWords& words);
 /// Default: 10 Gbit/s.
 double network_rate(const ClusterWords& words);
 
-/// The options of a product as typed, and what they mean.
+// The options of a product as typed, and what they mean.
 
 /// What the words promise (docs/accuracy.md).
 inline constexpr const char* kAccuracyHelp =

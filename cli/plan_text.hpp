@@ -27,7 +27,7 @@ nlohmann::ordered_json plan_json(const FileRequestPlan& plan);
 /// Precondition: `arguments.cluster` is there.
 void print_cluster_plan(const PlanArguments& arguments);
 
-/// What `heptad mul` did, as text and as JSON.
+// What `heptad mul` did, as text and as JSON.
 
 /// A few lines or one JSON object. Throws DetailedError(verification) where a product from file to file did not pass.
 void print_report(const Report& report, const Request& request, bool json);

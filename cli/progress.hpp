@@ -8,6 +8,7 @@
 #include <string>
 
 #include <heptad/heptad.hpp>
+
 #include "product/request/request.hpp"
 
 namespace heptad::cli {
@@ -39,8 +40,8 @@ private:
     Type type_ = Type::f32;
 };
 
-/// Show the stages of a request, a file operation or a product on a meter, and stop them at a signal. The meter must
-/// outlive what is made of it.
+// Show the stages of a request, a file operation or a product on a meter, and stop them at a signal. The meter must
+// outlive what is made of it.
 
 RequestHooks request_hooks(ProgressMeter& meter);
 FileHooks file_hooks(ProgressMeter& meter, const std::string& stage, int threads);
