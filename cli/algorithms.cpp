@@ -7,7 +7,6 @@
 #include "algorithm/catalogue.hpp"
 #include "algorithm/describe.hpp"
 #include "algorithm/schedule.hpp"
-#include "algorithm_topic.hpp"
 #include "command.hpp"
 #include "option_words.hpp"
 #include "output.hpp"

@@ -34,23 +34,20 @@ nlohmann::ordered_json to_json(const VerifyResult& result) {
                                   {"tolerance", result.tolerance},
                                   {"miss_chance", result.miss_chance},
                                   {"seed", result.seed}};
-    if (result.threshold > 0) {
-        object["threshold"] = result.threshold;
-    }
-    if (result.detectable_error > 0) {
-        object["detectable_error"] = result.detectable_error;
-    }
-    if (result.detectable_fraction > 0) {
-        object["detectable_fraction"] = result.detectable_fraction;
+    for (const auto& [name, value] : {std::pair("threshold", result.threshold),
+                                      {"detectable_error", result.detectable_error},
+                                      {"detectable_fraction", result.detectable_fraction}}) {
+        if (value > 0) {
+            object[name] = value;
+        }
     }
     if (result.rows_recomputed > 0) {
         object["rows_recomputed"] = result.rows_recomputed;
     }
-    if (result.bad_row >= 0) {
-        object["bad_row"] = result.bad_row;
-    }
-    if (result.bad_col >= 0) {
-        object["bad_col"] = result.bad_col;
+    for (const auto& [name, place] : {std::pair("bad_row", result.bad_row), {"bad_col", result.bad_col}}) {
+        if (place >= 0) {
+            object[name] = place;
+        }
     }
     if (!result.explanation.empty()) {
         object["explanation"] = result.explanation;

@@ -8,14 +8,13 @@
 #include "command.hpp"
 #include "interrupt.hpp"
 #include "io/bit_file.hpp"
-#include "io/matrix_market.hpp"
 #include "io/npy.hpp"
 #include "option_words.hpp"
 #include "output.hpp"
 #include "product/device/device_facts.hpp"
 #include "product/request/bit_operands.hpp"
 #include "product/request/memory_limits.hpp"
-#include "stage_hooks.hpp"
+#include "progress.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {
@@ -78,10 +77,9 @@ Command add_closure(CLI::App& root, const std::string& /*typed*/) {
     auto closure = std::make_shared<ClosureArguments>();
     auto threads = std::make_shared<std::string>();
     auto columns = std::make_shared<std::string>();
-    command->add_option("G", closure->graph, "square matrix: .pbm, .png, .mtx or .npy")->required()->type_name("");
-    command->add_option("-o,--output", closure->output, "result: .pbm, .png or .npy")->required()->type_name("R");
-    command->add_option("--threads", *threads, "threads to use (default: HEPTAD_THREADS, OMP_NUM_THREADS or all cores)")
-        ->type_name("N");
+    add_value(*command, "G", closure->graph, "square matrix: .pbm, .png, .mtx or .npy").required();
+    add_value(*command, "-o,--output R", closure->output, "result: .pbm, .png or .npy").required();
+    add_threads_option(*command, *threads);
     add_value(*command, "--device D", closure->device, "cpu (default), cuda or cuda:N");
     add_columns_option(*command, *columns);
     add_json_flag(*command, closure->json);

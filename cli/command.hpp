@@ -50,4 +50,12 @@ bool holds_commands(std::string_view name);
 /// What the words ask for, help and version too. Throws Error(usage).
 Action parse_command_line(const std::vector<std::string>& given);
 
+/// What `heptad algorithms NAME` tells besides algorithms.
+struct AlgorithmTopic {
+    const char* name = "";
+    const char* does = "";  // in the help, after its name
+    void (*run)(bool json) = nullptr;
+};
+using RegisterTopic = Registration<AlgorithmTopic>;
+
 }  // namespace heptad::cli

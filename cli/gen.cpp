@@ -5,18 +5,17 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "command.hpp"
 #include "io/bit_file.hpp"
 #include "io/generate.hpp"
-#include "io/matrix_market.hpp"
-#include "io/matrix_write.hpp"
 #include "io/npy.hpp"
+#include "io/whole_matrix.hpp"
 #include "option_words.hpp"
 #include "output.hpp"
 #include "product/request/bit_operands.hpp"
 #include "product/request/memory_limits.hpp"
-#include "stage_hooks.hpp"
+#include "progress.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {
@@ -39,11 +38,9 @@ void run(const GenArguments& arguments) {
     const bool as_bits = gen.packed || is_bit_file_name(gen.output);
     if (as_bits) {
         require_writable_format(gen.output);
-        if (gen.type != Type::gf2 && gen.type != Type::boolean) {
-            fail(ErrorCode::usage,
-                 "{} holds bits, not {}; use --type gf2 or --type bool, or write a .npy without --packed", gen.output,
-                 type_name(gen.type));
-        }
+        fail_if(gen.type != Type::gf2 && gen.type != Type::boolean, ErrorCode::usage,
+                "{} holds bits, not {}; use --type gf2 or --type bool, or write a .npy without --packed", gen.output,
+                type_name(gen.type));
         check_writable(gen.output);
     } else {
         check_matrix_writable(gen.output, gen.type);
@@ -80,74 +77,60 @@ void run(const GenArguments& arguments) {
                       gen.kind, gen.seed));
 }
 
-Command add_gen(CLI::App& root, const std::string& /*typed*/) {
+Command add_gen(CLI::App& root, const std::string& /*line*/) {
     CLI::App* command = root.add_subcommand("gen", "write a matrix of random or special entries");
     struct Words {
-        std::string kind, shape, type, seed, output, density, low, high;
-        bool packed = false, json = false;
+        std::string shape, type, seed, density, low, high;
     };
     auto words = std::make_shared<Words>();
-    command
-        ->add_option("KIND", words->kind,
-                     "uniform, positive, normal, integer, bits, identity, ones, zeros, graph, hilbert or kaporin")
-        ->required()
-        ->type_name("");
-    command->add_option("--shape", words->shape, "rows and columns")->required()->type_name("MxN");
+    auto typed = std::make_shared<GenArguments>();
+    add_value(*command, "KIND", typed->kind,
+              "uniform, positive, normal, integer, bits, identity, ones, zeros, graph, hilbert or kaporin")
+        .required();
+    add_value(*command, "--shape MxN", words->shape, "rows and columns").required();
     add_value(*command, "--type T", words->type, "element type (default f32; gf2 for bits, bool for graph)");
     add_value(*command, "--seed S", words->seed, "same seed, same matrix (default 1)");
     add_value(*command, "--low L", words->low, "integer: smallest entry (default -8)");
     add_value(*command, "--high H", words->high, "integer: largest entry (default 8)");
     add_value(*command, "--density D", words->density, "bits and graph: share of ones, 0 to 1");
-    command->add_flag("--packed", words->packed,
+    command->add_flag("--packed", typed->packed,
                       "bit matrices: a .npy with eight bits per byte, as numpy.packbits makes it");
-    command->add_option("-o,--output", words->output, "file to write: .npy, file.h5:/dataset, or .pbm .png of bits")
-        ->required()
-        ->type_name("F");
-    add_json_flag(*command, words->json);
+    add_value(*command, "-o,--output F", typed->output, "file to write: .npy, file.h5:/dataset, or .pbm .png of bits")
+        .required();
+    add_json_flag(*command, typed->json);
     command->footer("Example: heptad gen uniform --shape 4096x4096 --type f32 --seed 1 -o A.npy");
-    return {
-        command, [words] {
-            GenArguments gen;
-            gen.kind = words->kind;
-            gen.output = words->output;
-            gen.json = words->json;
-            gen.packed = words->packed;
-            const std::vector<std::int64_t> shape = parse_shape("--shape", words->shape, 2);
-            gen.rows = shape[0];
-            gen.cols = shape[1];
-            if (!words->type.empty()) {
-                gen.type = type_from_name(words->type);
-            } else {
-                gen.type = gen.kind == "bits" ? Type::gf2 : gen.kind == "graph" ? Type::boolean : Type::f32;
-            }
-            if (!words->seed.empty()) {
-                gen.seed = static_cast<std::uint64_t>(parse_integer("--seed", words->seed, 0, kLargestSize));
-            }
-            constexpr std::int64_t kLow = std::numeric_limits<std::int32_t>::min();
-            constexpr std::int64_t kHigh = std::numeric_limits<std::int32_t>::max();
-            if (!words->low.empty()) {
-                gen.low = parse_integer("--low", words->low, kLow, kHigh);
-            }
-            if (!words->high.empty()) {
-                gen.high = parse_integer("--high", words->high, kLow, kHigh);
-            }
-            if (gen.kind != "integer" && !(words->low.empty() && words->high.empty())) {
-                fail(ErrorCode::usage, "--low and --high are for gen integer, not for {}; leave them out", gen.kind);
-            }
-            if (gen.kind != "bits" && gen.kind != "graph" && !words->density.empty()) {
-                fail(ErrorCode::usage, "--density is for gen bits and gen graph, not for {}; leave it out", gen.kind);
-            }
-            if (!words->density.empty()) {
-                gen.density = parse_real("--density", words->density);
-                if (*gen.density < 0 || *gen.density > 1) {
-                    fail(ErrorCode::usage, "--density takes a number from 0 to 1, not '{}'", words->density);
+    return {command, [words, typed] {
+                GenArguments gen = *typed;
+                const std::vector<std::int64_t> shape = parse_shape("--shape", words->shape, 2);
+                gen.rows = shape[0];
+                gen.cols = shape[1];
+                if (!words->type.empty()) {
+                    gen.type = type_from_name(words->type);
+                } else {
+                    gen.type = gen.kind == "bits" ? Type::gf2 : gen.kind == "graph" ? Type::boolean : Type::f32;
                 }
-            }
-            return [gen] { run(gen); };
-        }};
+                if (!words->seed.empty()) {
+                    gen.seed = static_cast<std::uint64_t>(parse_integer("--seed", words->seed, 0, kLargestSize));
+                }
+                constexpr std::int64_t kLow = std::numeric_limits<std::int32_t>::min();
+                constexpr std::int64_t kHigh = std::numeric_limits<std::int32_t>::max();
+                if (!words->low.empty()) {
+                    gen.low = parse_integer("--low", words->low, kLow, kHigh);
+                }
+                if (!words->high.empty()) {
+                    gen.high = parse_integer("--high", words->high, kLow, kHigh);
+                }
+                if (gen.kind != "integer" && !(words->low.empty() && words->high.empty())) {
+                    fail(ErrorCode::usage, "--low and --high are for gen integer, not for {}; leave them out",
+                         gen.kind);
+                }
+                fail_if(gen.kind != "bits" && gen.kind != "graph" && !words->density.empty(), ErrorCode::usage,
+                        "--density is for gen bits and gen graph, not for {}; leave it out", gen.kind);
+                if (!words->density.empty()) {
+                    gen.density = parse_real("--density", words->density);
+                    fail_if(*gen.density < 0 || *gen.density > 1, ErrorCode::usage,
+                            "--density takes a number from 0 to 1, not '{}'", words->density);
+                }
+                return [gen] { run(gen); };
+            }};
 }
-
-const RegisterCommand registered_gen({.order = 4, .add = add_gen});
-
-}  // namespace
-}  // namespace heptad::cli

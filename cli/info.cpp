@@ -21,7 +21,7 @@
 #include "product/device/device_facts.hpp"
 #include "product/request/bit_operands.hpp"
 #include "product/request/memory_limits.hpp"
-#include "stage_hooks.hpp"
+#include "progress.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {
@@ -128,7 +128,25 @@ double density(const std::string& path, std::optional<Type> type, std::int64_t b
     return matrix.size_bytes() > 0 ? static_cast<double>(ones) / static_cast<double>(matrix.size_bytes()) : 0;
 }
 
-void run_bit_file(const InfoArguments& arguments) {
+using Json = nlohmann::ordered_json;
+
+/// What is told of a file, to programs and to people.
+struct FileFacts {
+    Json object;
+    std::string text;
+};
+
+FileFacts facts_of(const InfoArguments& arguments, const std::string& format, std::int64_t rows, std::int64_t cols,
+                   const Json& type, const std::string& of_what) {
+    return {{{"file", arguments.file}, {"format", format}, {"rows", rows}, {"cols", cols}, {"type", type}},
+            fmt::format("{}: {} x {} {}\nformat   {}", visible(arguments.file), rows, cols, of_what, format)};
+}
+
+std::string size_line(std::int64_t bytes) {
+    return fmt::format("size     {} ({} bytes)\n", format_bytes(bytes), bytes);
+}
+
+FileFacts bit_file(const InfoArguments& arguments) {
     const BitFileHeader header = read_bit_header(arguments.file, arguments.columns);
     workspace_after(bit_bytes(header.rows, header.cols), {});
     ProgressMeter meter;
@@ -137,68 +155,45 @@ void run_bit_file(const InfoArguments& arguments) {
     const std::int64_t ones = bits::count_ones(matrix);
     const double elements = static_cast<double>(header.rows) * static_cast<double>(header.cols);
     const double share = elements > 0 ? static_cast<double>(ones) / elements : 0;
-    if (arguments.json) {
-        print(nlohmann::ordered_json{{"file", arguments.file},
-                                     {"format", bit_format_name(header.format)},
-                                     {"rows", header.rows},
-                                     {"cols", header.cols},
-                                     {"type", type_name(arguments.type.value_or(Type::boolean))},
-                                     {"layout", "c"},
-                                     {"data_bytes", header.data_bytes},
-                                     {"ones", ones},
-                                     {"density", share}});
-        return;
-    }
-    print(fmt::format("{}: {} x {} bits\nformat   {}\nones     {}\ndensity  {:.6g}\n", visible(arguments.file),
-                      header.rows, header.cols, bit_format_name(header.format), ones, share));
+    FileFacts facts = facts_of(arguments, bit_format_name(header.format), header.rows, header.cols,
+                               type_name(arguments.type.value_or(Type::boolean)), "bits");
+    facts.object.update({{"layout", "c"}, {"data_bytes", header.data_bytes}, {"ones", ones}, {"density", share}});
+    facts.text += fmt::format("\nones     {}\ndensity  {:.6g}\n", ones, share);
+    return facts;
 }
 
 /// Numbers, or places alone, as text.
-void run_market_file(const InfoArguments& arguments) {
+FileFacts market_file(const InfoArguments& arguments) {
     const MarketHeader header = read_market_header(arguments.file);
     const bool pattern = header.field == MarketField::pattern;
     const Type type = pattern && !arguments.type ? Type::boolean : market_type(header, arguments.file, arguments.type);
     const char* const layout = header.array ? "array" : "coordinate";
-    if (arguments.json) {
-        print(nlohmann::ordered_json{{"file", arguments.file},
-                                     {"format", "Matrix Market"},
-                                     {"rows", header.rows},
-                                     {"cols", header.cols},
-                                     {"type", type_name(type)},
-                                     {"layout", layout},
-                                     {"field", market_field_name(header.field)},
-                                     {"symmetry", market_symmetry_name(header.symmetry)},
-                                     {"entries", header.entries},
-                                     {"data_bytes", header.file_bytes}});
-        return;
-    }
-    print(fmt::format("{}: {} x {} {}\nformat   Matrix Market, {} {} {}\nentries  {} stored\nsize     {} ({} bytes)\n",
-                      visible(arguments.file), header.rows, header.cols, type_name(type), layout,
-                      market_field_name(header.field), market_symmetry_name(header.symmetry), header.entries,
-                      format_bytes(header.file_bytes), header.file_bytes));
+    const char *const field = market_field_name(header.field), *const symmetry = market_symmetry_name(header.symmetry);
+    FileFacts facts = facts_of(arguments, "Matrix Market", header.rows, header.cols, type_name(type), type_name(type));
+    facts.object.update({{"layout", layout},
+                         {"field", field},
+                         {"symmetry", symmetry},
+                         {"entries", header.entries},
+                         {"data_bytes", header.file_bytes}});
+    facts.text += fmt::format(", {} {} {}\nentries  {} stored\n{}", layout, field, symmetry, header.entries,
+                              size_line(header.file_bytes));
+    return facts;
 }
 
 /// A dataset of an HDF5 file.
-void run_dataset(const InfoArguments& arguments) {
+FileFacts dataset(const InfoArguments& arguments) {
     const MatrixSource source = find_matrix({.path = arguments.file, .as = arguments.type});
     const FileLayout& layout = source.layout;
-    if (arguments.json) {
-        print(nlohmann::ordered_json{{"file", arguments.file},
-                                     {"format", "HDF5 dataset"},
-                                     {"rows", layout.rows},
-                                     {"cols", layout.cols},
-                                     {"type", type_name(source.type)},
-                                     {"layout", "c"},
-                                     {"data_bytes", layout.total_bytes()},
-                                     {"storage", source.storage},
-                                     {"data_offset", source.by_library ? nlohmann::ordered_json(nullptr)
-                                                                       : nlohmann::ordered_json(layout.data_offset)}});
-        return;
-    }
-    print(fmt::format("{}: {} x {} {}\nformat   HDF5 dataset, C order, {}{}\nsize     {} ({} bytes)\n",
-                      visible(arguments.file), layout.rows, layout.cols, type_name(source.type), source.storage,
-                      source.by_library ? "" : fmt::format(", data from byte {}", layout.data_offset),
-                      format_bytes(layout.total_bytes()), layout.total_bytes()));
+    FileFacts facts =
+        facts_of(arguments, "HDF5 dataset", layout.rows, layout.cols, type_name(source.type), type_name(source.type));
+    facts.object.update({{"layout", "c"},
+                         {"data_bytes", layout.total_bytes()},
+                         {"storage", source.storage},
+                         {"data_offset", source.by_library ? Json(nullptr) : Json(layout.data_offset)}});
+    facts.text += fmt::format(", C order, {}{}\n{}", source.storage,
+                              source.by_library ? "" : fmt::format(", data from byte {}", layout.data_offset),
+                              size_line(layout.total_bytes()));
+    return facts;
 }
 
 /// A dtype that products read only when its type is named is taken for what `gen` writes in it.
@@ -220,74 +215,42 @@ NpyHeader npy_header(const InfoArguments& arguments) {
     }
 }
 
-/// Bytes: packed bits, whose file does not tell their columns, or zeros and ones.
-void run_bytes(const InfoArguments& arguments, const NpyHeader& header) {
-    const std::int64_t most = 8 * header.cols, least = std::max<std::int64_t>(most - 7, 0);
-    if (arguments.json) {
-        print(nlohmann::ordered_json{{"file", arguments.file},
-                                     {"format", fmt::format("npy version {}", header.version)},
-                                     {"rows", header.rows},
-                                     {"cols", header.cols},
-                                     {"type", nullptr},
-                                     {"dtype", header.dtype},
-                                     {"layout", header.fortran_order ? "fortran" : "c"},
-                                     {"data_bytes", header.data_bytes},
-                                     {"data_offset", header.data_offset},
-                                     {"least_packed_columns", least},
-                                     {"most_packed_columns", most}});
-        return;
+FileFacts npy_file(const InfoArguments& arguments) {
+    const NpyHeader header = npy_header(arguments);
+    // Packed bits, whose file does not tell their columns, or zeros and ones.
+    const bool bytes = !arguments.type && header.dtype != "|b1" && header.type == Type::gf2;
+    FileFacts facts = facts_of(arguments, fmt::format("npy version {}", header.version), header.rows, header.cols,
+                               bytes ? Json(nullptr) : Json(type_name(header.type)),
+                               fmt::format("{} ({})", bytes ? "bytes" : type_name(header.type), header.dtype));
+    facts.object.update({{"dtype", header.dtype},
+                         {"layout", header.fortran_order ? "fortran" : "c"},
+                         {"data_bytes", header.data_bytes},
+                         {"data_offset", header.data_offset}});
+    facts.text +=
+        fmt::format(", {} order, data from byte {}\n", header.fortran_order ? "Fortran" : "C", header.data_offset);
+    if (bytes) {
+        const std::int64_t most = 8 * header.cols, least = std::max<std::int64_t>(most - 7, 0);
+        facts.object.update({{"least_packed_columns", least}, {"most_packed_columns", most}});
+        facts.text += fmt::format(
+            "holds    packed bits of {} to {} columns (give them with --columns), or zeros and ones (--type gf2 or "
+            "bool)\n",
+            least, most);
     }
-    print(fmt::format(
-        "{}: {} x {} bytes ({})\nformat   npy version {}, {} order, data from byte {}\n"
-        "holds    packed bits of {} to {} columns (give them with --columns), or zeros and ones (--type gf2 or bool)\n"
-        "size     {} ({} bytes)\n",
-        arguments.file, header.rows, header.cols, header.dtype, header.version, header.fortran_order ? "Fortran" : "C",
-        header.data_offset, least, most, format_bytes(header.data_bytes), header.data_bytes));
+    facts.text += size_line(header.data_bytes);
+    if (!bytes && (header.type == Type::boolean || header.type == Type::gf2)) {
+        const double share = density(arguments.file, arguments.type, header.data_bytes);
+        facts.object["density"] = share;
+        facts.text += fmt::format("density  {:.6g}\n", share);
+    }
+    return facts;
 }
 
 void run_file(const InfoArguments& arguments) {
-    if (arguments.columns || is_bit_file_name(arguments.file)) {
-        run_bit_file(arguments);
-        return;
-    }
-    if (is_matrix_market_name(arguments.file)) {
-        run_market_file(arguments);
-        return;
-    }
-    if (is_hdf5_name(arguments.file)) {
-        run_dataset(arguments);
-        return;
-    }
-    const NpyHeader header = npy_header(arguments);
-    if (!arguments.type && header.dtype != "|b1" && header.type == Type::gf2) {
-        run_bytes(arguments, header);
-        return;
-    }
-    const bool bits = header.type == Type::boolean || header.type == Type::gf2;
-    nlohmann::ordered_json object{{"file", arguments.file},
-                                  {"format", fmt::format("npy version {}", header.version)},
-                                  {"rows", header.rows},
-                                  {"cols", header.cols},
-                                  {"type", type_name(header.type)},
-                                  {"dtype", header.dtype},
-                                  {"layout", header.fortran_order ? "fortran" : "c"},
-                                  {"data_bytes", header.data_bytes},
-                                  {"data_offset", header.data_offset}};
-    if (bits) {
-        object["density"] = density(arguments.file, arguments.type, header.data_bytes);
-    }
-    if (arguments.json) {
-        print(object);
-        return;
-    }
-    std::string text = fmt::format(
-        "{}: {} x {} {} ({})\nformat   npy version {}, {} order, data from byte {}\nsize     {} ({} bytes)\n",
-        visible(arguments.file), header.rows, header.cols, type_name(header.type), header.dtype, header.version,
-        header.fortran_order ? "Fortran" : "C", header.data_offset, format_bytes(header.data_bytes), header.data_bytes);
-    if (bits) {
-        text += fmt::format("density  {:.6g}\n", object["density"].get<double>());
-    }
-    print(text);
+    const FileFacts facts = arguments.columns || is_bit_file_name(arguments.file) ? bit_file(arguments)
+                            : is_matrix_market_name(arguments.file)               ? market_file(arguments)
+                            : is_hdf5_name(arguments.file)                        ? dataset(arguments)
+                                                                                  : npy_file(arguments);
+    arguments.json ? print(facts.object) : print(facts.text);
 }
 
 void run(const InfoArguments& arguments) {
@@ -315,9 +278,9 @@ void require_info_options(const InfoArguments& info) {
 Command add_info(CLI::App& root, const std::string& /*typed*/) {
     CLI::App* command = root.add_subcommand("info", "this machine, or a matrix file");
     auto info = std::make_shared<InfoArguments>();
-    command->add_option("FILE", info->file, "a matrix file; without it, the machine")->type_name("");
+    add_value(*command, "FILE", info->file, "a matrix file; without it, the machine");
     auto type = std::make_shared<std::string>();
-    command->add_option("--type", *type, "element type, where the file allows several")->type_name("T");
+    add_value(*command, "--type T", *type, "element type, where the file allows several");
     auto columns = std::make_shared<std::string>();
     add_columns_option(*command, *columns);
     add_json_flag(*command, info->json);

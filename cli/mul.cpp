@@ -11,8 +11,8 @@
 #include "io/machine_file.hpp"
 #include "option_words.hpp"
 #include "output.hpp"
-#include "report_text.hpp"
-#include "stage_hooks.hpp"
+#include "plan_text.hpp"
+#include "progress.hpp"
 
 namespace heptad::cli {
 namespace {

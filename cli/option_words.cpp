@@ -1,6 +1,8 @@
 // Options that several commands have, and sentences about words that are no command.
 #include "option_words.hpp"
 
+#include <algorithm>
+
 #include <CLI/CLI.hpp>
 
 #include "base/error.hpp"
@@ -45,9 +47,15 @@ void require_words(const std::vector<std::string>& words) {
     }
 }
 
-void add_value(CLI::App& command, const std::string& name, std::string& word, const std::string& help) {
-    const auto blank = name.find(' ');
-    command.add_option(name.substr(0, blank), word, help)->type_name(name.substr(blank + 1));
+CLI::Option& add_value(CLI::App& command, const std::string& name, std::string& word, const std::string& help) {
+    const auto blank = std::min(name.find(' '), name.size());
+    return *command.add_option(name.substr(0, blank), word, help)
+                ->type_name(name.substr(std::min(blank + 1, name.size())));
+}
+
+void add_threads_option(CLI::App& command, std::string& threads) {
+    add_value(command, "--threads N", threads,
+              "threads to use (default: HEPTAD_THREADS, OMP_NUM_THREADS or all cores)");
 }
 
 int thread_count(const std::string& word) {
@@ -77,6 +85,57 @@ std::string parse_device(const std::string& word) {
         return word;
     }
     return parse_choice("--device", word, {"auto", "cpu", "reference", "cuda", "cuda:N", "cuda:N,M", "cpu:N"});
+}
+
+void add_cluster_options(CLI::App& command, ClusterWords& words) {
+    add_value(command, "--network RATE", words.network,
+              "rate of each node's link, each way: bits per second as in 10G, or bytes as in 1.2GB (default 10G)");
+    add_value(command, "--grid PMxPKxPN", words.grid, "algorithm grid: ranks in m, k and n (default: the fastest)");
+    add_value(command, "--block XxYxZ", words.block,
+              "pegmm and mod-pegmm: blocks of A are XxY, of B YxZ (default: by the rule of Ryu and Kim)");
+    command.add_flag("--scatter", words.scatter, "only the root has the files, and sends each rank its parts");
+    add_value(command, "--broadcast WORD", words.broadcast, "pegmm with --scatter: pipelined (default) or linear");
+}
+
+bool any_given(const ClusterWords& words) {
+    return words.scatter ||
+           !(words.network.empty() && words.grid.empty() && words.block.empty() && words.broadcast.empty());
+}
+
+ClusterRequest cluster_request(const ClusterWords& words, const std::string& algorithm) {
+    ClusterRequest request;
+    if (is_cluster_algorithm(algorithm)) {
+        request.algorithm = algorithm;
+    }
+    if (!words.grid.empty()) {
+        const std::vector<std::int64_t> grid = parse_shape("--grid", words.grid, 3);
+        request.grid = ClusterGrid{grid[0], grid[1], grid[2]};
+    }
+    if (!words.block.empty()) {
+        const std::vector<std::int64_t> block = parse_shape("--block", words.block, 3);
+        request.block = BlockSize{block[0], block[1], block[2]};
+    }
+    return request;
+}
+
+std::string node_algorithm(const std::string& algorithm) {
+    return algorithm.empty() || is_cluster_algorithm(algorithm) ? "auto" : algorithm;
+}
+
+ForecastOptions forecast_options(const ClusterWords& words) {
+    ForecastOptions options;
+    options.scatter = words.scatter;
+    if (!words.broadcast.empty()) {
+        options.broadcast = parse_choice("--broadcast", words.broadcast, {"pipelined", "linear"}) == "linear"
+                                ? Broadcast::linear
+                                : Broadcast::pipelined;
+    }
+    return options;
+}
+
+double network_rate(const ClusterWords& words) {
+    return words.network.empty() ? ClusterRates{}.network_bytes_per_s
+                                 : parse_rate("--network", words.network, RateUnit::bits);
 }
 
 }  // namespace heptad::cli

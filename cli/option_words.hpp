@@ -15,6 +15,7 @@
 
 namespace CLI {
 class App;
+class Option;
 class ParseError;
 }  // namespace CLI
 
@@ -45,9 +46,10 @@ std::string usage_sentence(const CLI::App& root, const CLI::ParseError& error);
 /// Empty words come from shell variables that are not set: they are told, not passed over. Throws Error(usage).
 void require_words(const std::vector<std::string>& words);
 
-/// An option and what its value is called: "--memory SIZE".
-void add_value(CLI::App& command, const std::string& name, std::string& word, const std::string& help);
+/// An option and what its value is called: "--memory SIZE"; or the name of an argument.
+CLI::Option& add_value(CLI::App& command, const std::string& name, std::string& word, const std::string& help);
 
+void add_threads_option(CLI::App& command, std::string& threads);
 /// 0 where nothing was typed.
 int thread_count(const std::string& word);
 /// A device or several of them by a name that can be meant, whether this machine has them or not.
@@ -73,5 +75,55 @@ struct MulWords {
     std::function<MulArguments()> arguments;  // once they are parsed. Throws Error(usage)
 };
 MulWords add_mul_words(CLI::App& root);
+
+/// The options of products on clusters, which `heptad plan --nodes` and `heptad-mpi mul` share, as typed.
+struct ClusterWords {
+    std::string network, grid, block, broadcast;
+    bool scatter = false;
+};
+
+void add_cluster_options(CLI::App& command, ClusterWords& words);
+bool any_given(const ClusterWords& words);
+
+/// Values that were checked. `algorithm` is the word after --algorithm: a name of a cluster's algorithm, or one for the
+/// products inside each node, which then share out as `auto` says.
+ClusterRequest cluster_request(const ClusterWords& words, const std::string& algorithm);
+/// The name for the products inside each node.
+std::string node_algorithm(const std::string& algorithm);
+ForecastOptions forecast_options(const ClusterWords& words);
+/// Default: 10 Gbit/s.
+double network_rate(const ClusterWords& words);
+
+// The options of a product as typed, and what they mean.
+
+/// What the words promise (docs/accuracy.md).
+inline constexpr const char* kAccuracyHelp =
+    "what errors are relative to: exact (none: the product is rounded once), strict (each sum, as in a classical "
+    "product), balanced (default: rows of A and columns of B) or fast (the largest entries)";
+
+/// Options of a product as typed.
+struct ProductWords {
+    std::string type, device, algorithm, levels, accuracy, leaf, mode, threads, memory, alpha, beta, columns, raw_a,
+        raw_b, overlap;
+    HostWords host;
+    bool json = false;
+    Request plain;  ///< names and flags, which need no parsing
+
+    /// What only a product from file to file has.
+    bool by_files() const { return plain.resume || !overlap.empty() || !plain.trace_file.empty(); }
+};
+
+/// The names of A and B.
+void add_operands(CLI::App& command, Request& request);
+/// How the product is made: type, device, algorithm, levels, accuracy, memory ...
+void add_plan_options(CLI::App& command, ProductWords& words);
+/// What is multiplied and added: alpha, beta, C0, transposes, columns of packed bits.
+void add_update_options(CLI::App& command, ProductWords& words);
+/// How the run goes: check, files without headers, resume, overlap, timeline.
+void add_run_options(CLI::App& command, ProductWords& words);
+
+/// Values that were checked. Throws Error(usage).
+Request request_of(const ProductWords& words);
+void require_beta_with_add(const ProductWords& words);
 
 }  // namespace heptad::cli

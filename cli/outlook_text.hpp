@@ -5,6 +5,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "product/request/cluster_outlook.hpp"
 #include "product/request/request_plan.hpp"
 
 namespace heptad::cli {
@@ -15,5 +16,7 @@ std::string expectation_text(const Outlook& outlook);
 std::string bound_text(const ErrorPromise& error);
 /// The same as fields of an object.
 nlohmann::ordered_json outlook_json(const Outlook& outlook);
+/// The forecast of a product on a cluster, likewise.
+nlohmann::ordered_json forecast_json(const ProductPlan& plan, const ClusterForecast& predicted);
 
 }  // namespace heptad::cli

@@ -4,13 +4,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/fail_if.hpp"
-#include "cluster_words.hpp"
 #include "command.hpp"
+#include "option_words.hpp"
 #include "output.hpp"
-#include "plan_cluster.hpp"
 #include "plan_machine.hpp"
 #include "plan_text.hpp"
-#include "product_words.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {
@@ -155,9 +153,9 @@ Command add_plan(CLI::App& root, const std::string& /*typed*/) {
     auto words = std::make_shared<ProductWords>();
     auto machine = std::make_shared<MachineWords>();
     auto sizes = std::make_shared<std::array<std::string, 3>>();
-    command->add_option("M", (*sizes)[0], "rows of A and C")->required()->type_name("");
-    command->add_option("K", (*sizes)[1], "columns of A, rows of B")->required()->type_name("");
-    command->add_option("N", (*sizes)[2], "columns of B and C")->required()->type_name("");
+    add_value(*command, "M", (*sizes)[0], "rows of A and C").required();
+    add_value(*command, "K", (*sizes)[1], "columns of A, rows of B").required();
+    add_value(*command, "N", (*sizes)[2], "columns of B and C").required();
     add_plan_options(*command, *words);
     add_update_options(*command, *words);
     add_run_options(*command, *words);

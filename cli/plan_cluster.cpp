@@ -1,13 +1,14 @@
-#include "plan_cluster.hpp"
+// heptad plan --nodes P: what a product on a cluster would take; see docs/cluster.md.
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "cluster_text.hpp"
+#include "option_words.hpp"
 #include "outlook_text.hpp"
 #include "output.hpp"
+#include "plan_text.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "command.hpp"
-#include "product_words.hpp"
+#include "option_words.hpp"
 
 namespace heptad::cli {
 

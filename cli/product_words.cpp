@@ -1,10 +1,11 @@
 // The options of a product, which mul, plan and verify share.
-#include "product_words.hpp"
+#include "option_words.hpp"
 
 #include <CLI/CLI.hpp>
 #include <array>
 
 #include "base/fail_if.hpp"
+#include "product/device/device_facts.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {
@@ -51,6 +52,11 @@ std::optional<bool> overlap_of(const ProductWords& words) {
 
 }  // namespace
 
+void add_operands(CLI::App& command, Request& request) {
+    add_value(command, "A", request.a, "left matrix: .npy, file.h5:/dataset, .mtx, or .pbm .png of bits").required();
+    add_value(command, "B", request.b, "right matrix").required();
+}
+
 void add_plan_options(CLI::App& command, ProductWords& words) {
     add_value(command, "--type T", words.type,
               "element type: f64 f32 tf32 bf16 f16 c64 c128 i32 i64 gf2 bool; f64 also reads f32, f16 and i32, f32 "
@@ -64,8 +70,7 @@ void add_plan_options(CLI::App& command, ProductWords& words) {
     add_value(command, "--leaf NAME", words.leaf, "auto, or a library that 'heptad info' lists");
     add_value(command, "--mode MODE", words.mode,
               "auto, serial (little memory), parallel or fused (no extra memory; on cuda)");
-    add_value(command, "--threads N", words.threads,
-              "threads to use (default: HEPTAD_THREADS, OMP_NUM_THREADS or all cores)");
+    add_threads_option(command, words.threads);
     add_value(command, "--memory SIZE", words.memory,
               "most memory to use, e.g. 8G; matrices that do not fit are multiplied from file to file");
     add_host_options(command, words.host);
@@ -140,6 +145,78 @@ Request request_of(const ProductWords& words) {
 void require_beta_with_add(const ProductWords& words) {
     fail_if(words.beta.empty() != words.plain.add.empty(), ErrorCode::usage,
             "--beta and --add belong together; give both or neither");
+}
+
+namespace {
+
+constexpr std::int64_t kMostHostLevels = 16;
+constexpr std::int64_t kMostPipelines = 16;
+
+}  // namespace
+
+void add_host_options(CLI::App& command, HostWords& words) {
+    add_value(command, "--device-memory SIZE", words.device_memory,
+              "most memory to use on each device; the host cuts the product up to fit");
+    add_value(command, "--host-levels N", words.levels,
+              "over devices: auto, or levels at the host; 0: segments of C; on the processor, from file to file: "
+              "outer levels through files");
+    add_value(command, "--host-algorithm NAME", words.algorithm, "algorithm of those levels");
+    add_value(command, "--pipelines N", words.pipelines, "over devices: auto, or how many feed each device");
+}
+
+HostOptions host_options(const HostWords& words, const std::string& device, bool may_go_by_files) {
+    const bool over_devices = is_device_list(device) || cuda::is_device_name(device);
+    const bool for_devices_alone = !words.device_memory.empty() || !words.pipelines.empty();
+    fail_if(words.given() && !over_devices && (for_devices_alone || !may_go_by_files), ErrorCode::usage,
+            "--device-memory, --host-levels, --host-algorithm and --pipelines are for products over devices; name them "
+            "by --device, such as cuda, cuda:0,1 or cpu:4");
+    HostOptions host;
+    if (!words.device_memory.empty()) {
+        host.device_memory_bytes = parse_bytes("--device-memory", words.device_memory);
+    }
+    if (!words.levels.empty() && words.levels != "auto") {
+        host.levels = static_cast<int>(parse_integer("--host-levels", words.levels, 0, kMostHostLevels));
+    }
+    if (!words.algorithm.empty()) {
+        host.algorithm = words.algorithm;
+    }
+    if (!words.pipelines.empty() && words.pipelines != "auto") {
+        host.pipelines = static_cast<int>(parse_integer("--pipelines", words.pipelines, 1, kMostPipelines));
+    }
+    fail_if(!over_devices && host.levels < 0 && host.algorithm != "auto", ErrorCode::usage,
+            "--host-algorithm {} names the algorithm of outer levels, and none are asked for; give --host-levels 1 too",
+            host.algorithm);
+    return host;
+}
+
+MulWords add_mul_words(CLI::App& root) {
+    CLI::App* command = root.add_subcommand("mul", "multiply two matrices from files into a file");
+    auto words = std::make_shared<ProductWords>();
+    add_operands(*command, words->plain);
+    add_value(*command, "-o,--output C", words->plain.output,
+              "result: .npy, file.h5:/dataset, or .pbm .png of bits; may be one of the inputs; - is standard output")
+        .required();
+    add_plan_options(*command, *words);
+    add_update_options(*command, *words);
+    add_run_options(*command, *words);
+    add_value(*command, "--plan FILE", words->plain.plan_file, "carry out the plan that 'heptad plan' printed");
+    add_json_flag(*command, words->json);
+    command->footer(
+        "The result appears under its name only when it is complete; an input that has the same name is replaced "
+        "then.\n"
+        "Example: heptad mul A.npy B.npy -o C.npy --verify");
+    return {command, [words] {
+                require_beta_with_add(*words);
+                Request request = request_of(*words);
+                fail_if(!words->plain.plan_file.empty() &&
+                            !(words->algorithm.empty() && words->levels.empty() && words->accuracy.empty() &&
+                              words->leaf.empty() && words->mode.empty() && words->threads.empty() &&
+                              (words->device.empty() || cuda::is_device_name(words->device))),
+                        ErrorCode::usage,
+                        "--plan already decides the algorithm, levels, accuracy, leaf, mode, threads and device; leave "
+                        "those options out (only --device cuda:N may name the device of a plan for cuda)");
+                return MulArguments{request, words->json};
+            }};
 }
 
 }  // namespace heptad::cli

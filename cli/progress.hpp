@@ -9,6 +9,8 @@
 
 #include <heptad/heptad.hpp>
 
+#include "product/request/request.hpp"
+
 namespace heptad::cli {
 
 class ProgressMeter {
@@ -37,5 +39,12 @@ private:
     double operations_ = 0;
     Type type_ = Type::f32;
 };
+
+// Show the stages of a request, a file operation or a product on a meter, and stop them at a signal. The meter must
+// outlive what is made of it.
+
+RequestHooks request_hooks(ProgressMeter& meter);
+FileHooks file_hooks(ProgressMeter& meter, const std::string& stage, int threads);
+Context product_context(ProgressMeter& meter, int threads);
 
 }  // namespace heptad::cli

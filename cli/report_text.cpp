@@ -1,4 +1,4 @@
-#include "report_text.hpp"
+#include "plan_text.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,6 @@
 #include "check_result.hpp"
 #include "outlook_text.hpp"
 #include "output.hpp"
-#include "plan_text.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {

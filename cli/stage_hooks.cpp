@@ -1,4 +1,4 @@
-#include "stage_hooks.hpp"
+#include "progress.hpp"
 
 #include <cstdio>
 

@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "algorithm_topic.hpp"
 #include "base/error.hpp"
 #include "base/thread_pool.hpp"
 #include "command.hpp"
@@ -17,7 +16,6 @@
 #include "product/device/device_facts.hpp"
 #include "progress.hpp"
 #include "tune/tune.hpp"
-#include "tune/tune_device.hpp"
 
 namespace heptad::cli {
 namespace {
@@ -101,14 +99,12 @@ Command add_tune(CLI::App& root, const std::string& /*typed*/) {
     auto tune = std::make_shared<TuneArguments>();
     command->add_flag("--quick", tune->quick, "fewer and smaller measurements; on a device, only of bit products");
     auto device = std::make_shared<std::string>();
-    command->add_option("--device", *device, "cpu, cuda or cuda:N")->type_name("D");
+    add_value(*command, "--device D", *device, "cpu, cuda or cuda:N");
     command->add_flag("--show", tune->show, "show earlier measurements, and measure nothing");
     command->add_flag("--anyway", tune->anyway, "also store measurements that other programs disturbed");
     auto threads = std::make_shared<std::string>();
-    command
-        ->add_option("--threads", *threads,
-                     "measure for this many threads (default: HEPTAD_THREADS, OMP_NUM_THREADS or all cores)")
-        ->type_name("N");
+    add_value(*command, "--threads N", *threads,
+              "measure for this many threads (default: HEPTAD_THREADS, OMP_NUM_THREADS or all cores)");
     add_json_flag(*command, tune->json);
     command->footer("Example: heptad tune --quick");
     return {command, [tune, threads, device] {

@@ -4,9 +4,9 @@
 
 #include "check_result.hpp"
 #include "command.hpp"
+#include "option_words.hpp"
 #include "output.hpp"
-#include "product_words.hpp"
-#include "stage_hooks.hpp"
+#include "progress.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {
@@ -34,19 +34,15 @@ Command add_verify(CLI::App& root, const std::string& /*typed*/) {
     auto words = std::make_shared<ProductWords>();
     auto all_rows = std::make_shared<bool>(false);
     auto seed = std::make_shared<std::string>();
-    command->add_option("A", words->plain.a, "left matrix: .npy, file.h5:/dataset, .mtx, or .pbm .png of bits")
-        ->required()
-        ->type_name("");
-    command->add_option("B", words->plain.b, "right matrix")->required()->type_name("");
-    command->add_option("C", words->plain.output, "the result to check")->required()->type_name("");
+    add_operands(*command, words->plain);
+    add_value(*command, "C", words->plain.output, "the result to check").required();
     add_value(*command, "--type T", words->type, "element type, where the files allow several");
     add_value(*command, "--accuracy WORD", words->accuracy,
               "accuracy to judge C by: strict, balanced (default) or fast (by whole matrices)");
-    add_value(*command, "--threads N", words->threads,
-              "threads to use (default: HEPTAD_THREADS, OMP_NUM_THREADS or all cores)");
+    add_threads_option(*command, words->threads);
     add_update_options(*command, *words);
     command->add_flag("--all-rows", *all_rows, "bool: recompute every row, not a sample");
-    command->add_option("--seed", *seed, "seed of the random check (default: a new one each time)")->type_name("S");
+    add_value(*command, "--seed S", *seed, "seed of the random check (default: a new one each time)");
     add_json_flag(*command, words->json);
     command->footer("Exit code 5 if C is wrong or cannot be verified.\nExample: heptad verify A.npy B.npy C.npy");
     return {command, [words, all_rows, seed] {

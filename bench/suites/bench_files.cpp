@@ -9,10 +9,9 @@
 #include "cli/check_result.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/output.hpp"
-#include "cli/stage_hooks.hpp"
+#include "cli/progress.hpp"
 #include "cli/text.hpp"
-#include "io/matrix_read.hpp"
-#include "io/matrix_write.hpp"
+#include "io/whole_matrix.hpp"
 #include "product/request/memory_limits.hpp"
 #include "product/request/operands.hpp"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "cli/product_words.hpp"
+#include "cli/option_words.hpp"
 #include "kernels/cuda/device/device.hpp"
 
 namespace heptad::cli {

@@ -13,8 +13,7 @@
 #include "bench/suites/measured_error.hpp"
 #include "cli/interrupt.hpp"
 #include "io/generate.hpp"
-#include "io/matrix_read.hpp"
-#include "io/matrix_write.hpp"
+#include "io/whole_matrix.hpp"
 
 namespace heptad::cli {
 namespace {

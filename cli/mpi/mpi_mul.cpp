@@ -14,7 +14,6 @@
 #include "base/text_stream.hpp"
 #include "base/thread_pool.hpp"
 #include "cli/check_result.hpp"
-#include "cli/cluster_text.hpp"
 #include "cli/outlook_text.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"

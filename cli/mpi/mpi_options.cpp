@@ -4,11 +4,10 @@
 #include <array>
 
 #include "base/fail_if.hpp"
-#include "cli/cluster_words.hpp"
 #include "cli/mpi/mpi_mul.hpp"
 #include "cli/option_words.hpp"
 #include "cli/text.hpp"
-#include "io/matrix_write.hpp"
+#include "io/whole_matrix.hpp"
 #include "product/device/device_list.hpp"
 
 namespace heptad::cli {

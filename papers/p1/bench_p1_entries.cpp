@@ -9,7 +9,7 @@
 #include "papers/p1/timed_backend.hpp"
 #include "plan/search/planner.hpp"
 #include "run/dense/runner.hpp"
-#include "tune/pass_tuning.hpp"
+#include "tune/device_tuning.hpp"
 
 namespace heptad::cli {
 namespace {

@@ -1,7 +1,7 @@
 // heptad algorithms search-basis
 #include <nlohmann/json.hpp>
 
-#include "cli/algorithm_topic.hpp"
+#include "cli/command.hpp"
 #include "cli/output.hpp"
 #include "papers/p3/search_basis.hpp"
 

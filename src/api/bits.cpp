@@ -2,7 +2,6 @@
 #include <heptad/bits.hpp>
 
 #include "api/context.hpp"
-#include "api/plan_impl.hpp"
 #include "base/error.hpp"
 #include "base/errors_only.hpp"
 #include "kernels/cuda/device/device.hpp"

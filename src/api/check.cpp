@@ -1,9 +1,9 @@
 // The C++ interface of src/check, and what a plan promises about errors.
 #include <heptad/check.hpp>
 
-#include "api/plan_impl.hpp"
-#include "base/error.hpp"
+#include "api/context.hpp"
 #include "base/errors_only.hpp"
+#include "base/fail_if.hpp"
 #include "check/verify_bits.hpp"
 #include "plan/predict/promised_error.hpp"
 
@@ -11,9 +11,8 @@ namespace heptad {
 namespace {
 
 VerifyOptions inner_options(const CheckOptions& options) {
-    if (options.threads < 0 || options.threads > 4096) {
-        fail(ErrorCode::usage, "{} threads are not possible; use 1 to 4096, or 0 for all cores", options.threads);
-    }
+    fail_if(options.threads < 0 || options.threads > 4096, ErrorCode::usage,
+            "{} threads are not possible; use 1 to 4096, or 0 for all cores", options.threads);
     VerifyOptions inner;
     inner.by.accuracy = options.accuracy;
     inner.all_rows = options.all_rows;

@@ -1,6 +1,9 @@
 // What stands behind heptad::Context.
 #pragma once
 
+#include <utility>
+
+#include "plan/model/plan.hpp"
 #include "product/memory/product.hpp"
 
 namespace heptad {
@@ -30,5 +33,14 @@ inline bool names_device(const Context& context) {
 
 /// The inner view of a context; refers to it, so it must outlive the result.
 ProductContext product_context(const Context& context);
+
+struct Plan::Impl {
+    ProductPlan plan;
+    int device = 0;  // of several NVIDIA devices the one it was made for; the print does not tell
+};
+
+inline Plan make_plan_handle(ProductPlan plan, int device = 0) {
+    return Plan(std::make_unique<Plan::Impl>(Plan::Impl{std::move(plan), device}));
+}
 
 }  // namespace heptad

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "base/error.hpp"
 #include "base/errors_only.hpp"
+#include "base/fail_if.hpp"
 #include "product/request/report.hpp"
 
 namespace heptad {
@@ -112,10 +112,9 @@ FileReport multiply_files(const std::string& a, const std::string& b, const std:
     if (options.threads < 0 || options.threads > 4096) {
         fail(ErrorCode::usage, "{} threads are not possible; use 1 to 4096, or 0 for all cores", options.threads);
     }
-    if ((options.beta != 0.0) == options.c0.empty()) {
-        fail(ErrorCode::usage, "beta is {} and c0 is '{}'; they belong together, give both or neither",
-             factor_text(options.beta), options.c0);
-    }
+    fail_if((options.beta != 0.0) == options.c0.empty(), ErrorCode::usage,
+            "beta is {} and c0 is '{}'; they belong together, give both or neither", factor_text(options.beta),
+            options.c0);
     RequestHooks hooks;
     std::string stage;
     if (options.progress) {

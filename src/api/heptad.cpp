@@ -1,8 +1,7 @@
 // The C++ interface: thin shells around the layers below.
 #include "api/context.hpp"
-#include "api/plan_impl.hpp"
-#include "base/error.hpp"
 #include "base/errors_only.hpp"
+#include "base/fail_if.hpp"
 #include "base/workspace.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/device/loaded_driver.hpp"
@@ -20,16 +19,17 @@ namespace heptad {
 Context::Context() = default;
 
 namespace {
-Context::Impl& made(std::shared_ptr<Context::Impl>& impl) {
+Context::Impl& made(std::shared_ptr<Context::Impl>& impl) try {
     impl = impl ? impl : std::make_shared<Context::Impl>();
     return *impl;
+} catch (...) {
+    rethrow_as_error();
 }
 }  // namespace
 
 Context& Context::set_threads(int threads) try {
-    if (threads < 0 || threads > 4096) {
-        fail(ErrorCode::usage, "{} threads are not possible; use 1 to 4096, or 0 for all cores", threads);
-    }
+    fail_if(threads < 0 || threads > 4096, ErrorCode::usage,
+            "{} threads are not possible; use 1 to 4096, or 0 for all cores", threads);
     made(impl_).threads = threads;
     return *this;
 } catch (...) {
@@ -52,9 +52,8 @@ Context& Context::set_device(const std::string& device) try {
 }
 
 Context& Context::set_workspace(void* memory, std::int64_t bytes) try {
-    if (bytes < 0 || (memory == nullptr && bytes > 0)) {
-        fail(ErrorCode::usage, "a workspace of {} bytes at {} cannot be used", bytes, memory);
-    }
+    fail_if(bytes < 0 || (memory == nullptr && bytes > 0), ErrorCode::usage,
+            "a workspace of {} bytes at {} cannot be used", bytes, memory);
     made(impl_).workspace = memory;
     impl_->workspace_bytes = bytes;
     return *this;
@@ -62,25 +61,19 @@ Context& Context::set_workspace(void* memory, std::int64_t bytes) try {
     rethrow_as_error();
 }
 
-Context& Context::set_stream(void* stream) try {
+Context& Context::set_stream(void* stream) {
     made(impl_).stream = stream;
     return *this;
-} catch (...) {
-    rethrow_as_error();
 }
 
-Context& Context::set_progress(ProgressCallback callback) try {
+Context& Context::set_progress(ProgressCallback callback) {
     made(impl_).progress = std::move(callback);
     return *this;
-} catch (...) {
-    rethrow_as_error();
 }
 
-Context& Context::set_cancel(CancelToken token) try {
+Context& Context::set_cancel(CancelToken token) {
     made(impl_).cancel = std::move(token);
     return *this;
-} catch (...) {
-    rethrow_as_error();
 }
 
 void Context::release() noexcept {
@@ -169,10 +162,8 @@ double Plan::error_bound() const {
 
 Plan plan(ProblemSize size, Type type, const Options& given, const Context& context) try {
     Options options = with_device(given, context);
-    if (is_device_list(options.device)) {
-        fail(ErrorCode::usage, "a plan is for one device; use plan_over_devices() for products over '{}'",
-             options.device);
-    }
+    fail_if(is_device_list(options.device), ErrorCode::usage,
+            "a plan is for one device; use plan_over_devices() for products over '{}'", options.device);
     const ProductContext inner = product_context(context);
     options.device = device_that_pays(size, type, type, options, inner);
     const bool on_device = is_device_product(options.device);

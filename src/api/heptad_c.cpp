@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "api/c_shell.hpp"
+#include "base/fail_if.hpp"
 
 struct heptad_plan {
     heptad::Plan plan;
@@ -25,6 +26,12 @@ heptad::ConstAnyView view_of(const heptad_const_matrix& x, heptad::Type type) {
 }
 heptad::AnyView view_of(const heptad_matrix& x, heptad::Type type) {
     return {x.data, type, x.rows, x.cols, x.row_stride, x.col_stride};
+}
+
+/// What a context is set by. Throws Error(usage) for a null pointer.
+heptad::Context& settings_of(heptad_context* context) {
+    require(context, "context");
+    return context->context;
 }
 
 heptad_plan* new_plan(heptad::Plan plan) {
@@ -46,9 +53,7 @@ void remember(const char* sentence) noexcept {
 }
 
 Type type_of(heptad_type type) {
-    if (type < HEPTAD_F64 || type > HEPTAD_C128) {
-        throw Error(ErrorCode::usage, "the element type is not one of heptad_type");
-    }
+    fail_if(type < HEPTAD_F64 || type > HEPTAD_C128, ErrorCode::usage, "the element type is not one of heptad_type");
     return static_cast<Type>(type);
 }
 
@@ -70,17 +75,15 @@ constexpr std::size_t kMostSize = 4096;  // no later version is larger; memory t
 
 /// The options of a program whose header may be older or newer than this library.
 heptad_options known_options(const heptad_options& given) {
-    if (given.size < kLeastSize || given.size > kMostSize) {
-        throw Error(ErrorCode::usage, "size of heptad_options is " + std::to_string(given.size) +
-                                          "; heptad_options_init sets it, and everything else, to the defaults");
-    }
+    fail_if(given.size < kLeastSize || given.size > kMostSize, ErrorCode::usage,
+            "size of heptad_options is {}; heptad_options_init sets it, and everything else, to the defaults",
+            given.size);
     const auto* const bytes = reinterpret_cast<const unsigned char*>(&given);
     for (std::size_t i = sizeof(heptad_options); i < given.size; ++i) {
-        if (bytes[i] != 0) {
-            throw Error(ErrorCode::usage, "heptad_options has a field at byte " + std::to_string(i) +
-                                              " that this version of the library (" + heptad_version() +
-                                              ") does not know; use the header that belongs to it");
-        }
+        fail_if(bytes[i] != 0, ErrorCode::usage,
+                "heptad_options has a field at byte {} that this version of the library ({}) does not know; use the "
+                "header that belongs to it",
+                i, heptad_version());
     }
     heptad_options known = kDefaults;
     std::memcpy(&known, &given, std::min(given.size, sizeof known));
@@ -94,25 +97,22 @@ Options options_of(const heptad_options* given) {
     if (given == nullptr) {
         return result;
     }
-    const heptad_options known = known_options(*given);
-    const heptad_options* const options = &known;
+    const heptad_options options = known_options(*given);
     const auto text = [](const char* value) { return std::string(value == nullptr ? "auto" : value); };
-    if (options->accuracy < HEPTAD_STRICT || options->accuracy > HEPTAD_EXACT) {
-        throw Error(ErrorCode::usage, "accuracy is not one of heptad_accuracy");
-    }
-    if (options->workspace_limit_bytes < 0) {
-        throw Error(ErrorCode::usage, "workspace_limit_bytes is " + std::to_string(options->workspace_limit_bytes) +
-                                          "; 0 allows none at all, and INT64_MAX as much as there is");
-    }
-    result.algorithm = text(options->algorithm);
-    result.levels = options->levels;
-    result.accuracy = static_cast<Accuracy>(options->accuracy);
-    result.device = text(options->device);
-    result.leaf = text(options->leaf);
-    result.mode = text(options->mode);
-    result.accumulate = options->accumulate != 0;
-    result.workspace_limit_bytes = options->workspace_limit_bytes;
-    result.overwrite_inputs = options->overwrite_inputs != 0;
+    fail_if(options.accuracy < HEPTAD_STRICT || options.accuracy > HEPTAD_EXACT, ErrorCode::usage,
+            "accuracy is not one of heptad_accuracy");
+    fail_if(options.workspace_limit_bytes < 0, ErrorCode::usage,
+            "workspace_limit_bytes is {}; 0 allows none at all, and INT64_MAX as much as there is",
+            options.workspace_limit_bytes);
+    result.algorithm = text(options.algorithm);
+    result.levels = options.levels;
+    result.accuracy = static_cast<Accuracy>(options.accuracy);
+    result.device = text(options.device);
+    result.leaf = text(options.leaf);
+    result.mode = text(options.mode);
+    result.accumulate = options.accumulate != 0;
+    result.workspace_limit_bytes = options.workspace_limit_bytes;
+    result.overwrite_inputs = options.overwrite_inputs != 0;
     return result;
 }
 
@@ -121,9 +121,7 @@ Context context_of(const heptad_context* context) {
 }
 
 void require(const void* pointer, const char* name) {
-    if (pointer == nullptr) {
-        throw Error(ErrorCode::usage, std::string(name) + " is a null pointer");
-    }
+    fail_if(pointer == nullptr, ErrorCode::usage, "{} is a null pointer", name);
 }
 
 }  // namespace heptad::c
@@ -155,44 +153,35 @@ void heptad_context_destroy(heptad_context* context) {
 }
 
 heptad_status heptad_context_set_threads(heptad_context* context, int threads) {
-    return guarded([&] {
-        require(context, "context");
-        context->context.set_threads(threads);
-    });
+    return guarded([&] { settings_of(context).set_threads(threads); });
 }
 
 heptad_status heptad_context_set_device(heptad_context* context, const char* device) {
     return guarded([&] {
-        require(context, "context");
+        heptad::Context& settings = settings_of(context);
         require(device, "device");
-        context->context.set_device(device);
+        settings.set_device(device);
     });
 }
 
 heptad_status heptad_context_set_progress(heptad_context* context, heptad_progress progress, void* user) {
     return guarded([&] {
-        require(context, "context");
-        if (progress == nullptr) {
-            context->context.set_progress({});
-            return;
+        heptad::ProgressCallback callback;
+        if (progress != nullptr) {
+            callback = [progress, user](const heptad::Progress& reached) {
+                progress(reached.fraction, reached.stage, user);
+            };
         }
-        context->context.set_progress(
-            [progress, user](const heptad::Progress& reached) { progress(reached.fraction, reached.stage, user); });
+        settings_of(context).set_progress(callback);
     });
 }
 
 heptad_status heptad_context_set_workspace(heptad_context* context, void* memory, int64_t bytes) {
-    return guarded([&] {
-        require(context, "context");
-        context->context.set_workspace(memory, bytes);
-    });
+    return guarded([&] { settings_of(context).set_workspace(memory, bytes); });
 }
 
 heptad_status heptad_context_set_stream(heptad_context* context, void* stream) {
-    return guarded([&] {
-        require(context, "context");
-        context->context.set_stream(stream);
-    });
+    return guarded([&] { settings_of(context).set_stream(stream); });
 }
 
 void heptad_context_release(heptad_context*) {

@@ -86,12 +86,36 @@ inline std::vector<RowFacts> scan_columns(const ConstView& b, ThreadPool& pool) 
     return facts;
 }
 
+/// X for the columns from `first` on; `weights` are those of floats.
+template <class T>
+PartLanes<T> draw_parts(std::uint64_t seed, std::size_t parts, std::int64_t first, std::int64_t count, int lanes,
+                        const std::vector<double>& weights) {
+    PartLanes<T> x;
+    for (std::size_t part = 0; part < parts; ++part) {
+        x.push_back(
+            draw_vectors<T>(splitmix_word(seed, static_cast<std::int64_t>(part)), first, count, lanes, weights.data()));
+    }
+    return x;
+}
+
+/// residual.take(row, ...) for the parts of some rows and their lanes.
+template <class T, class Take, class... More>
+void take_parts(Residual<T>& residual, Take take, std::int64_t row, const ConstView& rows, const PartLanes<T>& lanes,
+                const More&... more) {
+    const std::vector<ConstView> parts = parts_of(rows);
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+        (residual.*take)(row, parts[part], lanes[part], more...);
+    }
+}
+
 /// As many columns as the real product has.
 template <class T>
-std::vector<T> for_both_parts(const std::vector<T>& of_columns) {
-    std::vector<T> twice(of_columns);
-    twice.insert(twice.end(), of_columns.begin(), of_columns.end());
-    return twice;
+std::vector<T> for_parts(const std::vector<T>& of_columns, std::size_t parts) {
+    std::vector<T> all(of_columns);
+    if (parts > 1) {
+        all.insert(all.end(), of_columns.begin(), of_columns.end());
+    }
+    return all;
 }
 
 }  // namespace heptad::check

@@ -36,32 +36,23 @@ Draws<T> draw(const VerifyProblem& problem, const ColumnWeights& columns, int gr
     return draws;
 }
 
-/// C x - alpha A (B x) - beta C0 x
 template <class T>
-Lanes<T> differences(const VerifyProblem& problem, const Lanes<T>& x) {
-    Lanes<T> difference = multiply_lanes(problem.c, x, problem.pool);
+Screened screen(const VerifyProblem& problem, const Rounding& rounding, const ColumnWeights& columns, int groups) {
+    const Draws<T> draws = draw<T>(problem, columns, groups);
+    const double alpha = problem.options.alpha, beta = problem.options.beta;
+    Residual<T> difference(problem.c.rows, draws.x.lanes, {alpha, beta, problem.a.cols, problem.c.type}, problem.pool);
+    difference.take_c(0, problem.c, draws.x, columns.weight);
     problem.stop_if_cancelled();
     if (problem.uses_product()) {
-        const Lanes<T> bx = multiply_lanes(problem.b, x, problem.pool);
+        const Lanes<T> bx = multiply_lanes(problem.b, draws.x, problem.pool);
         problem.stop_if_cancelled();
-        add_rows(difference, 0, multiply_lanes(problem.a, bx, problem.pool), -problem.options.alpha);
+        difference.take_a(0, problem.a, bx);
         problem.stop_if_cancelled();
     }
     if (problem.uses_c0()) {
-        add_rows(difference, 0, multiply_lanes(*problem.options.c0, x, problem.pool), -problem.options.beta);
+        difference.take_c0(0, *problem.options.c0, draws.x, columns.weight);
         problem.stop_if_cancelled();
     }
-    return difference;
-}
-
-template <class T>
-Screened screen(const VerifyProblem& problem, const Rounding& rounding, const std::vector<RowFacts>& a_rows,
-                const ColumnWeights& columns, int groups) {
-    const Draws<T> draws = draw<T>(problem, columns, groups);
-    const Lanes<T> difference = differences(problem, draws.x);
-    const std::vector<RowFacts> c_rows = scan_rows(problem.c, problem.pool, columns.weight);
-    const std::vector<RowFacts> c0_rows =
-        problem.uses_c0() ? scan_rows(*problem.options.c0, problem.pool, columns.weight) : std::vector<RowFacts>();
     double norm = 0, least_share = std::numeric_limits<double>::infinity(), least_weight = least_share;
     for (std::size_t j = 0; j < columns.weight.size(); ++j) {
         const double share = columns.weight[j] * columns.norm[j];
@@ -74,8 +65,8 @@ Screened screen(const VerifyProblem& problem, const Rounding& rounding, const st
     std::vector<SumNorms> norms(static_cast<std::size_t>(problem.c.rows));
     Screened screened{std::vector<double>(norms.size()), 0, 0, 0};
     for (std::size_t i = 0; i < norms.size(); ++i) {
-        norms[i] = {a_rows.empty() ? 0 : std::fabs(problem.options.alpha) * a_rows[i].norm, norm, c_rows[i].norm,
-                    c0_rows.empty() ? 0 : std::fabs(problem.options.beta) * c0_rows[i].norm, 0};
+        norms[i] = {std::fabs(alpha) * difference.a_rows[i].norm, norm, difference.c_rows[i].norm,
+                    problem.uses_c0() ? std::fabs(beta) * difference.c0_rows[i].norm : 0, 0};
         const double largest = norms[i].a * norm;
         screened.most_c_share = std::max(screened.most_c_share, largest > 0 ? norms[i].c / largest : 0);
     }
@@ -86,7 +77,7 @@ Screened screen(const VerifyProblem& problem, const Rounding& rounding, const st
         const double expected = norm > 0 ? rounding.expected_of_sum(of_row).both() / norm : 0;
         double& worst = screened.ratio[static_cast<std::size_t>(i)];
         for (std::size_t lane = 0; lane < draws.norm.size(); ++lane) {
-            const double sum = std::fabs(value_of(difference.row(i)[lane]));
+            const double sum = std::fabs(value_of(difference.sums.row(i)[lane]));
             const double ratio = sum == 0 ? 0 : sum / (expected * draws.norm[lane]);
             worst = std::isnan(ratio) ? std::numeric_limits<double>::infinity() : std::max(worst, ratio);
         }
@@ -116,10 +107,9 @@ ColumnWeights weigh_columns(const std::vector<RowFacts>& b_cols, std::int64_t co
     return columns;
 }
 
-Screened screen_rows(const VerifyProblem& problem, const Rounding& rounding, const std::vector<RowFacts>& a_rows,
-                     const ColumnWeights& columns) {
-    return problem.c.type == Type::f64 ? screen<DoubleDouble>(problem, rounding, a_rows, columns, 4)
-                                       : screen<double>(problem, rounding, a_rows, columns, 8);
+Screened screen_rows(const VerifyProblem& problem, const Rounding& rounding, const ColumnWeights& columns) {
+    return problem.c.type == Type::f64 ? screen<DoubleDouble>(problem, rounding, columns, 4)
+                                       : screen<double>(problem, rounding, columns, 8);
 }
 
 }  // namespace heptad::check

@@ -34,7 +34,6 @@ struct Screened {
     double largest_sum = 0;   // what is expected of a sum, divided by its smallest weight: an absolute error
     double most_c_share = 0;  // see SumNorms
 };
-Screened screen_rows(const VerifyProblem& problem, const Rounding& rounding, const std::vector<RowFacts>& a_rows,
-                     const ColumnWeights& columns);
+Screened screen_rows(const VerifyProblem& problem, const Rounding& rounding, const ColumnWeights& columns);
 
 }  // namespace heptad::check

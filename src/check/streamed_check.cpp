@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/types.hpp"
-#include "check/residual.hpp"
+#include "check/complex_lanes.hpp"
 #include "check/streamed_lanes.hpp"
 #include "check/verify_kinds.hpp"
 
@@ -13,18 +13,26 @@ namespace heptad {
 namespace {
 
 using check::kIsRounded;
+using check::PartLanes;
+using check::Residual;
 using check::RowFacts;
 
-/// Numbers. Rounded sums are made in double, or double-double for f64.
+/// Numbers. Rounded sums are made in double, or double-double for f64; of complex numbers, by parts
+/// (check/complex_lanes.hpp).
 template <class T>
 class NumberLanes final : public StreamedLanes {
 public:
     static constexpr int kLanes = kIsRounded<T> ? kRoundedLanes : check::kExactLanes<T>;
 
     NumberLanes(const check::JudgedProduct& product, int threads)
-        : product_(product), pool_(shared_pool(threads_or_default(threads))), seed_(check::seed_from_system()) {
+        : product_(check::as_real(product)),
+          of_product_(check::direction_of({product.alpha, product.alpha_imaginary})),
+          of_c0_(check::direction_of({product.beta, product.beta_imaginary})),
+          parts_(is_complex(product.type) ? 2 : 1),
+          pool_(shared_pool(threads_or_default(threads))),
+          seed_(check::seed_from_system()) {
         if constexpr (kIsRounded<T>) {
-            judge_.emplace(product);
+            judge_.emplace(product_);
         }
     }
 
@@ -35,29 +43,37 @@ public:
         if constexpr (kIsRounded<T>) {
             cols_.assign(static_cast<std::size_t>(tile.cols), {});
         } else {
-            x_ = check::draw_vectors<T>(seed_, tile.col, tile.cols, kLanes, nullptr);
+            draw(tile.cols);
         }
     }
     void add_panel(const ConstView& right) override {
         if constexpr (kIsRounded<T>) {
-            const std::vector<RowFacts> facts = check::scan_rows(transposed(right), pool_);
+            const std::vector<RowFacts> facts = check::scan_columns(right, pool_);
             if (weights_.empty()) {  // by the first panel: the others have not been read yet
                 weights_ = check::weights_of(facts);
-                x_ = check::draw_vectors<T>(seed_, first_col_, right.cols, kLanes, weights_.data());
+                draw(right.cols);
             }
             check::merge_rows(cols_, 0, facts);
         }
-        bx_ = check::multiply_lanes(right, x_, pool_);
+        y_ = turned_by(of_product_, multiply_parts(right, x_, pool_));
+        y_is_for_conjugate_ = false;
     }
-    void take_c0(std::int64_t row, const ConstView& strip) override { residual_->take_c0(row, strip, x_, weights_); }
-    void add_product(std::int64_t row, const ConstView& left, const ConstView&) override {
-        residual_->take_a(row, left, bx_);
+    void take_c0(std::int64_t row, const ConstView& strip) override {
+        check::take_parts(*residual_, &Residual<T>::take_c0, row, strip, x_of_c0_.empty() ? x_ : x_of_c0_, weights_);
+    }
+    void add_product(std::int64_t row, const ConstView& left, const ConstView& /*right*/) override {
+        if (left.conjugate != y_is_for_conjugate_) {
+            turn_to_conjugate(y_);
+            y_is_for_conjugate_ = left.conjugate;
+        }
+        check::take_parts(*residual_, &Residual<T>::take_a, row, left, y_);
     }
     void compare(std::int64_t row, const ConstView& part, const FileWindow& window, const FileWindow& strip) override {
-        residual_->take_c(row, part, x_, weights_);
+        check::take_parts(*residual_, &Residual<T>::take_c, row, part, x_, weights_);
         if constexpr (kIsRounded<T>) {
             check::StreamedResidual::Strip judged;
-            check::StreamedResidual::add_columns(judged, cols_, weights_);
+            check::StreamedResidual::add_columns(judged, check::for_parts(cols_, parts_),
+                                                 check::for_parts(weights_, parts_));
             judged.first_col = window.col;
             residual_->judge(*judge_, judged, {row - (window.row - strip.row), strip.rows}, {row, part.rows},
                              window.row);
@@ -72,13 +88,24 @@ public:
     }
 
 private:
+    /// Vectors for the first columns of the tile.
+    void draw(std::int64_t cols) {
+        x_ = check::draw_parts<T>(seed_, parts_, first_col_, cols, kLanes, weights_);
+        if (parts_ > 1) {
+            x_of_c0_ = turned_by(of_c0_, x_);
+        }
+    }
+
     check::JudgedProduct product_;
+    check::Factor of_product_, of_c0_;
+    std::size_t parts_;  // of a number
     ThreadPool& pool_;
     std::uint64_t seed_;
     std::int64_t first_col_ = 0;  // of the tile
-    std::optional<check::Residual<T>> residual_;
-    check::Lanes<T> x_{0, kLanes}, bx_{0, kLanes};
-    std::vector<RowFacts> cols_;
+    std::optional<Residual<T>> residual_;
+    PartLanes<T> x_, x_of_c0_, y_;     // x_of_c0_: where it is not x_
+    bool y_is_for_conjugate_ = false;  // of A
+    std::vector<RowFacts> cols_;       // of all parts of a column together
     std::vector<double> weights_;
     std::optional<check::StreamedResidual> judge_;  // of rounded sums
 };
@@ -89,8 +116,6 @@ StreamedCheck::StreamedCheck(const FileSchedule& schedule, const check::JudgedPr
     : schedule_(schedule), adds_(product.beta != 0 || product.beta_imaginary != 0) {
     if (schedule.result().packed) {
         lanes_ = make_bit_lanes(product.type, schedule.result().cols, threads);
-    } else if (is_complex(product.type)) {
-        lanes_ = make_complex_lanes(product, threads);
     } else {
         check::with_sum_type(product.type,
                              [&]<class T>() { lanes_ = std::make_unique<NumberLanes<T>>(product, threads); });

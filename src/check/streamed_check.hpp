@@ -4,8 +4,7 @@
 //
 // i32, i64: 64 vectors, exact; a wrong strip passes with probability at most 2^-64. Floats: 24 draws of random signs,
 // times weights that keep small columns in sight, summed in a higher precision and judged by
-// check/streamed_residual.hpp. Packed bits: streamed_bits.cpp; complex numbers:
-// streamed_complex.cpp.
+// check/streamed_residual.hpp. Packed bits: streamed_bits.cpp.
 #pragma once
 
 #include <cstdint>

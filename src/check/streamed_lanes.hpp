@@ -32,7 +32,4 @@ public:
 /// recomputed.
 std::unique_ptr<StreamedLanes> make_bit_lanes(Type algebra, std::int64_t columns, int threads);
 
-/// Of c64 and c128.
-std::unique_ptr<StreamedLanes> make_complex_lanes(const check::JudgedProduct& product, int threads);
-
 }  // namespace heptad

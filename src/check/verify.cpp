@@ -4,7 +4,6 @@
 #include <random>
 
 #include "base/fail_if.hpp"
-#include "check/load.hpp"
 #include "check/verify_kinds.hpp"
 
 namespace heptad {

@@ -129,7 +129,7 @@ VerifyResult verify_float(const VerifyProblem& problem) {
     const Rounding rounding(problem.c.type, problem.uses_product() ? problem.a.cols : 0, problem.options.by);
     Screened screened{std::vector<double>(left_out.size()), 0, 0, 0};
     if (problem.c.cols > 0 && (finite.size() > kLeastRecomputed || rounding.may_mix_rows())) {
-        screened = screen_rows(problem, rounding, a_rows, weigh_columns(b_cols, problem.c.cols));
+        screened = screen_rows(problem, rounding, weigh_columns(b_cols, problem.c.cols));
     }
     Chosen chosen = choose_rows(finite, screened.ratio);
     const bool all_recomputed = chosen.rows.size() == finite.size() && partly_finite.size() <= kMostRecomputed;

@@ -6,10 +6,11 @@
 #include "base/bit_bytes.hpp"
 #include "base/fail_if.hpp"
 #include "base/names.hpp"
+#include "base/size.hpp"
 #include "io/bit_formats.hpp"
 #include "io/matrix_market.hpp"
 #include "io/matrix_source.hpp"
-#include "io/matrix_write.hpp"
+#include "io/whole_matrix.hpp"
 
 namespace heptad {
 namespace {
@@ -26,6 +27,38 @@ BitFormat format_of(const std::string& path, bool packed) {
         return BitFormat::matrix_market;
     }
     return packed ? BitFormat::npy_packed : BitFormat::npy_bool;
+}
+
+/// Rows of packed bytes, one after another.
+BitMatrix read_packed_rows(const std::string& path, const BitFileHeader& header, const FileHooks& hooks) {
+    const OpenFile open = open_to_read(path, "a file");
+    BitMatrix matrix(header.rows, header.cols);
+    const std::int64_t row_bytes = packed_row_bytes(header.cols);
+    over_row_chunks(header.rows, row_bytes, path, hooks, "",
+                    [&](std::int64_t first, std::int64_t count, std::uint8_t* chunk) {
+                        read_exactly(read_from(open.file.get()), chunk, count * row_bytes,
+                                     header.data_offset + first * row_bytes, path);
+                        for (std::int64_t i = 0; i < count; ++i) {
+                            load_packed_row(chunk + i * row_bytes, matrix.view(), first + i);
+                        }
+                    });
+    return matrix;
+}
+
+void write_packed_rows(const std::string& path, const ConstBitView& matrix, const FileHooks& hooks) {
+    const std::string header = packed_header_text(path, matrix.rows, matrix.cols);
+    const std::int64_t row_bytes = packed_row_bytes(matrix.cols);
+    AtomicFile file(path, checked_add(static_cast<std::int64_t>(header.size()), checked_mul(matrix.rows, row_bytes)));
+    file.write(header.data(), static_cast<std::int64_t>(header.size()));
+    over_row_chunks(matrix.rows, row_bytes, path, hooks, "",
+                    [&](std::int64_t first, std::int64_t count, std::uint8_t* chunk) {
+                        for (std::int64_t i = 0; i < count; ++i) {
+                            store_packed_row(matrix, first + i, chunk + i * row_bytes);
+                        }
+                        file.write(chunk, count * row_bytes);
+                    });
+    stop_if_cancelled(hooks, path);
+    file.commit();
 }
 
 }  // namespace
@@ -55,14 +88,14 @@ BitFileHeader read_bit_header(const std::string& path, std::optional<std::int64_
 
 BitMatrix read_bits(const std::string& path, std::optional<std::int64_t> packed_columns, const FileHooks& hooks) {
     switch (format_of(path, packed_columns.has_value())) {
-        case BitFormat::pbm:
-            return read_pbm(path, hooks);
         case BitFormat::png:
             return read_png(path, hooks);
         case BitFormat::matrix_market:
             return read_matrix_market(path, hooks);
+        case BitFormat::npy_bool:
+            return read_npy_bits(path, hooks);
         default:
-            return read_npy_bits(path, packed_columns, hooks);
+            return read_packed_rows(path, read_bit_header(path, packed_columns), hooks);
     }
 }
 
@@ -76,12 +109,12 @@ void require_writable_format(const std::string& path) {
 void write_bits(const std::string& path, const ConstBitView& matrix, bool packed, const FileHooks& hooks) {
     require_writable_format(path);
     switch (format_of(path, packed)) {
-        case BitFormat::pbm:
-            return write_pbm(path, matrix, hooks);
         case BitFormat::png:
             return write_png(path, matrix, hooks);
+        case BitFormat::npy_bool:
+            return write_npy_bits(path, matrix, hooks);
         default:
-            return write_npy_bits(path, matrix, packed, hooks);
+            return write_packed_rows(path, matrix, hooks);
     }
 }
 
@@ -116,30 +149,6 @@ void over_row_chunks(std::int64_t rows, std::int64_t row_bytes, const std::strin
         use(first, count, chunk.data());
         report(hooks, first + count, rows, stage);
     }
-}
-
-BitMatrix read_packed_rows(const OpenFile& open, const std::string& path, std::int64_t rows, std::int64_t cols,
-                           std::int64_t offset, const FileHooks& hooks) {
-    BitMatrix matrix(rows, cols);
-    const std::int64_t row_bytes = packed_row_bytes(cols);
-    over_row_chunks(rows, row_bytes, path, hooks, "", [&](std::int64_t first, std::int64_t count, std::uint8_t* chunk) {
-        read_exactly(read_from(open.file.get()), chunk, count * row_bytes, offset + first * row_bytes, path);
-        for (std::int64_t i = 0; i < count; ++i) {
-            load_packed_row(chunk + i * row_bytes, matrix.view(), first + i);
-        }
-    });
-    return matrix;
-}
-
-void write_packed_rows(AtomicFile& file, const std::string& path, const ConstBitView& matrix, const FileHooks& hooks) {
-    const std::int64_t row_bytes = packed_row_bytes(matrix.cols);
-    over_row_chunks(matrix.rows, row_bytes, path, hooks, "",
-                    [&](std::int64_t first, std::int64_t count, std::uint8_t* chunk) {
-                        for (std::int64_t i = 0; i < count; ++i) {
-                            store_packed_row(matrix, first + i, chunk + i * row_bytes);
-                        }
-                        file.write(chunk, count * row_bytes);
-                    });
 }
 
 }  // namespace heptad

@@ -12,8 +12,6 @@ std::string pbm_header_text(std::int64_t rows, std::int64_t cols);
 std::string packed_npy_header_text(std::int64_t rows, std::int64_t cols);
 
 BitFileHeader read_pbm_header(const std::string& path);
-BitMatrix read_pbm(const std::string& path, const FileHooks& hooks);
-void write_pbm(const std::string& path, const ConstBitView& matrix, const FileHooks& hooks);
 
 BitFileHeader read_png_header(const std::string& path);
 BitMatrix read_png(const std::string& path, const FileHooks& hooks);
@@ -23,18 +21,13 @@ BitFileHeader read_matrix_market_header(const std::string& path);
 BitMatrix read_matrix_market(const std::string& path, const FileHooks& hooks);
 
 BitFileHeader read_npy_bits_header(const std::string& path, std::optional<std::int64_t> packed_columns);
-BitMatrix read_npy_bits(const std::string& path, std::optional<std::int64_t> packed_columns, const FileHooks& hooks);
-void write_npy_bits(const std::string& path, const ConstBitView& matrix, bool packed, const FileHooks& hooks);
+/// Of a byte for each bit.
+BitMatrix read_npy_bits(const std::string& path, const FileHooks& hooks);
+void write_npy_bits(const std::string& path, const ConstBitView& matrix, const FileHooks& hooks);
 
 /// Calls use(first row, how many, memory for them) for a few megabytes of rows after another; can be cancelled.
 using UseRows = std::function<void(std::int64_t first, std::int64_t count, std::uint8_t* chunk)>;
 void over_row_chunks(std::int64_t rows, std::int64_t row_bytes, const std::string& path, const FileHooks& hooks,
                      const char* stage, const UseRows& use);
-
-/// Reads rows of packed bytes that lie at `offset`, one after another.
-BitMatrix read_packed_rows(const OpenFile& open, const std::string& path, std::int64_t rows, std::int64_t cols,
-                           std::int64_t offset, const FileHooks& hooks);
-/// Writes them.
-void write_packed_rows(AtomicFile& file, const std::string& path, const ConstBitView& matrix, const FileHooks& hooks);
 
 }  // namespace heptad

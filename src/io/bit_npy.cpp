@@ -17,10 +17,9 @@ void require_packed(const NpyHeader& header, std::int64_t columns, const std::st
             "'{}' holds '{}' in {} order, but packed bits are '|u1' in C order; make them with numpy.packbits(a, "
             "axis=1)",
             path, header.dtype, header.fortran_order ? "Fortran" : "C");
-    if (header.cols != packed_row_bytes(columns)) {
-        fail(ErrorCode::input, "'{}' has {} bytes per row, but {} columns take {}; check --columns", path, header.cols,
-             columns, packed_row_bytes(columns));
-    }
+    fail_if(header.cols != packed_row_bytes(columns), ErrorCode::input,
+            "'{}' has {} bytes per row, but {} columns take {}; check --columns", path, header.cols, columns,
+            packed_row_bytes(columns));
 }
 
 /// Bit i of the result is byte i, all of which are 0 or 1.
@@ -70,13 +69,8 @@ BitFileHeader read_npy_bits_header(const std::string& path, std::optional<std::i
             packed_columns.value_or(header.cols), header.data_bytes, header.data_offset};
 }
 
-BitMatrix read_npy_bits(const std::string& path, std::optional<std::int64_t> packed_columns, const FileHooks& hooks) {
+BitMatrix read_npy_bits(const std::string& path, const FileHooks& hooks) {
     const NpyHeader header = read_npy_header(path, Type::gf2);
-    if (packed_columns) {
-        require_packed(header, *packed_columns, path);
-        return read_packed_rows(open_to_read(path, "a file"), path, header.rows, *packed_columns, header.data_offset,
-                                hooks);
-    }
     if (!header.fortran_order) {
         return read_rows(path, header, hooks);
     }
@@ -91,25 +85,19 @@ std::string packed_npy_header_text(std::int64_t rows, std::int64_t cols) {
     return header;
 }
 
-void write_npy_bits(const std::string& path, const ConstBitView& matrix, bool packed, const FileHooks& hooks) {
-    const std::string header = packed ? packed_npy_header_text(matrix.rows, matrix.cols)
-                                      : npy_header_text(Type::boolean, matrix.rows, matrix.cols);
-    const std::int64_t row_bytes = packed ? packed_row_bytes(matrix.cols) : matrix.cols;
-    AtomicFile file(path, checked_add(checked_mul(matrix.rows, row_bytes), static_cast<std::int64_t>(header.size())));
+void write_npy_bits(const std::string& path, const ConstBitView& matrix, const FileHooks& hooks) {
+    const std::string header = npy_header_text(Type::boolean, matrix.rows, matrix.cols);
+    AtomicFile file(path, checked_add(checked_mul(matrix.rows, matrix.cols), static_cast<std::int64_t>(header.size())));
     file.write(header.data(), static_cast<std::int64_t>(header.size()));
-    if (packed) {
-        write_packed_rows(file, path, matrix, hooks);
-    } else {
-        over_row_chunks(matrix.rows, row_bytes, path, hooks, "write",
-                        [&](std::int64_t first, std::int64_t count, std::uint8_t* chunk) {
-                            for (std::int64_t i = 0; i < count; ++i) {
-                                for (std::int64_t j = 0; j < matrix.cols; ++j) {
-                                    chunk[i * row_bytes + j] = matrix(first + i, j) ? 1 : 0;
-                                }
+    over_row_chunks(matrix.rows, matrix.cols, path, hooks, "write",
+                    [&](std::int64_t first, std::int64_t count, std::uint8_t* chunk) {
+                        for (std::int64_t i = 0; i < count; ++i) {
+                            for (std::int64_t j = 0; j < matrix.cols; ++j) {
+                                chunk[i * matrix.cols + j] = matrix(first + i, j) ? 1 : 0;
                             }
-                            file.write(chunk, count * row_bytes);
-                        });
-    }
+                        }
+                        file.write(chunk, count * matrix.cols);
+                    });
     stop_if_cancelled(hooks, path);
     file.commit();
 }

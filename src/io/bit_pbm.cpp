@@ -65,7 +65,10 @@ private:
     std::size_t position_ = 0;
 };
 
-BitFileHeader parse(const OpenFile& open, const std::string& path) {
+}  // namespace
+
+BitFileHeader read_pbm_header(const std::string& path) {
+    const OpenFile open = open_to_read(path, "a file");
     std::vector<char> start(static_cast<std::size_t>(std::min(open.bytes, kMostHeaderBytes)));
     read_exactly(read_from(open.file.get()), start.data(), static_cast<std::int64_t>(start.size()), 0, path);
     HeaderText text(start, path);
@@ -83,32 +86,12 @@ BitFileHeader parse(const OpenFile& open, const std::string& path) {
     return header;
 }
 
-}  // namespace
-
-BitFileHeader read_pbm_header(const std::string& path) {
-    return parse(open_to_read(path, "a file"), path);
-}
-
-BitMatrix read_pbm(const std::string& path, const FileHooks& hooks) {
-    const OpenFile open = open_to_read(path, "a file");
-    const BitFileHeader header = parse(open, path);
-    return read_packed_rows(open, path, header.rows, header.cols, header.data_offset, hooks);
-}
-
 std::string pbm_header_text(std::int64_t rows, std::int64_t cols) {
     constexpr std::size_t kHeader_bytes = 4096;
     const std::string title = "P4\n", sizes = fmt::format("\n{} {}\n", cols, rows);
     std::string comment = "# padded to 4096 bytes";
     comment.resize(kHeader_bytes - title.size() - sizes.size(), ' ');
     return title + comment + sizes;
-}
-
-void write_pbm(const std::string& path, const ConstBitView& matrix, const FileHooks& hooks) {
-    const std::string header = pbm_header_text(matrix.rows, matrix.cols);
-    AtomicFile file(path, static_cast<std::int64_t>(header.size()) + matrix.rows * packed_row_bytes(matrix.cols));
-    file.write(header.data(), static_cast<std::int64_t>(header.size()));
-    write_packed_rows(file, path, matrix, hooks);
-    file.commit();
 }
 
 }  // namespace heptad

@@ -2,20 +2,17 @@
 // there as into any other file, so that a full disk is told like everywhere.
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <array>
 #include <fstream>
 #include <optional>
 #include <vector>
 
 #include "base/fail_if.hpp"
-#include "base/matrix.hpp"
 #include "base/size.hpp"
 #include "base/types.hpp"
-#include "base/view_copy.hpp"
-#include "io/atomic_file.hpp"
 #include "io/hdf5_dataset.hpp"
 #include "io/hdf5_library.hpp"
+#include "io/npy.hpp"
 #include "io/open_file.hpp"
 
 namespace heptad {
@@ -35,7 +32,7 @@ void copy_into(AtomicFile& file, const std::string& path, const FileHooks& hooks
     std::ifstream old(path, std::ios::binary);
     std::vector<char> chunk(static_cast<std::size_t>(kChunkBytes));
     while (old) {
-        fail_if(hooks.cancel.cancelled(), ErrorCode::cancelled, "cancelled while '{}' was copied", path);
+        stop_if_cancelled(hooks, path);
         old.read(chunk.data(), kChunkBytes);
         file.write(chunk.data(), old.gcount());
     }
@@ -85,19 +82,6 @@ std::int64_t make_room(const std::string& path, bool existing, const Hdf5Name& p
     return elements ? static_cast<std::int64_t>(offset) : 0;
 }
 
-void write_rows(AtomicFile& file, const std::string& name, const ConstView& matrix, const FileHooks& hooks) {
-    const std::int64_t row_bytes = matrix.cols * static_cast<std::int64_t>(element_bytes(matrix.type));
-    const std::int64_t at_once = std::clamp<std::int64_t>(kChunkBytes / row_bytes, 1, matrix.rows);
-    Matrix chunk(matrix.type, at_once, matrix.cols);
-    for (std::int64_t row = 0; row < matrix.rows; row += at_once) {
-        fail_if(hooks.cancel.cancelled(), ErrorCode::cancelled, "cancelled while '{}' was written", name);
-        const std::int64_t rows = std::min(at_once, matrix.rows - row);
-        copy_view(block(matrix, row, 0, rows, matrix.cols), block(chunk.view(), 0, 0, rows, matrix.cols));
-        file.write(chunk.data(), rows * row_bytes);
-        report(hooks, row + rows, matrix.rows, "write");
-    }
-}
-
 }  // namespace
 
 void check_hdf5_writable(const std::string& name, Type type) {
@@ -125,9 +109,7 @@ void write_hdf5_dataset(const std::string& name, const ConstView& matrix, const 
         copy_into(file, parts.file, hooks);
     }
     file.seek(make_room(file.temporary(), old_bytes.has_value(), parts, matrix));
-    if (matrix.rows > 0 && matrix.cols > 0) {
-        write_rows(file, name, matrix, hooks);
-    }
+    write_elements(file, matrix, name, hooks);
     file.commit();
 }
 

@@ -7,7 +7,6 @@
 
 #include "base/fail_if.hpp"
 #include "base/thread_pool.hpp"
-#include "io/io_uring_queue.hpp"
 #include "io/transfer.hpp"
 
 namespace heptad {

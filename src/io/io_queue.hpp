@@ -55,4 +55,9 @@ private:
 /// `by`: "auto", "uring" or "threads". Throws Error(usage) where io_uring is insisted on and cannot be had.
 std::unique_ptr<IoQueue> make_io_queue(const std::string& by, const IoWatch& watch);
 
+/// Was liburing found when this was built?
+bool has_uring();
+/// Null where this build or the kernel does not have it.
+std::unique_ptr<IoQueue> make_uring_queue(const IoWatch& watch);
+
 }  // namespace heptad

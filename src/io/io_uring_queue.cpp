@@ -1,4 +1,4 @@
-#include "io/io_uring_queue.hpp"
+#include "io/io_queue.hpp"
 
 #ifdef HEPTAD_HAS_URING
 #include <liburing.h>

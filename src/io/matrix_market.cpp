@@ -1,3 +1,5 @@
+// As a dense matrix: of its numbers, or of bits. There a value other than zero is a one, whatever the algebra: the
+// pattern of the matrix is read, not its entries modulo 2.
 #include "io/matrix_market.hpp"
 
 #include <algorithm>
@@ -5,13 +7,14 @@
 #include <cmath>
 #include <cstring>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/names.hpp"
 #include "base/size.hpp"
+#include "base/stored_type.hpp"
 #include "base/text_stream.hpp"
+#include "base/types.hpp"
 #include "io/bit_formats.hpp"
 
 namespace heptad {
@@ -24,7 +27,9 @@ constexpr std::size_t kMostLineBytes = 65536;
 /// Entries between two looks at the cancel token.
 constexpr std::int64_t kEntriesPerStep = 1 << 20;
 
-}  // namespace
+bool is_blank(std::string_view text) {
+    return text.find_first_not_of(" \t\r") == std::string_view::npos;
+}
 
 /// A file by lines, which knows where it is.
 class MarketLines {
@@ -50,16 +55,26 @@ public:
                 found == nullptr ? buffer_.size() : static_cast<std::size_t>(found - buffer_.data());
             line.append(buffer_.data() + begin_, end - begin_);
             begin_ = std::min(end + 1, buffer_.size());
-            if (line.size() > kMostLineBytes) {
-                refuse("has a line of more than 65536 characters");
-            }
+            refuse_if(line.size() > kMostLineBytes, "has a line of more than 65536 characters");
             if (found != nullptr) {
                 return true;
             }
         }
     }
+    /// The next line that says something.
+    bool next_but_comments(std::string& line) {
+        do {
+            if (!next(line)) {
+                return false;
+            }
+        } while (line.starts_with('%') || is_blank(line));
+        return true;
+    }
     [[noreturn]] void refuse(const std::string& why) const {
         fail(ErrorCode::input, "'{}', line {}: {}", path_, number_, why);
+    }
+    void refuse_if(bool wrong, std::string_view why) const {
+        fail_if(wrong, ErrorCode::input, "'{}', line {}: {}", path_, number_, why);
     }
 
 private:
@@ -79,8 +94,6 @@ private:
     std::int64_t offset_ = 0, number_ = 0;
 };
 
-namespace {
-
 /// A whole number at the start of `text`, which is cut off.
 bool take_number(std::string_view& text, std::int64_t& number) {
     text.remove_prefix(std::min(text.find_first_not_of(" \t\r"), text.size()));
@@ -94,10 +107,6 @@ bool take_number(std::string_view& text, std::int64_t& number) {
     }
     text.remove_prefix(digits);
     return digits > 0 && (text.empty() || text[0] == ' ' || text[0] == '\t' || text[0] == '\r');
-}
-
-bool is_blank(std::string_view text) {
-    return text.find_first_not_of(" \t\r") == std::string_view::npos;
 }
 
 /// The first word of `text`, which is cut off.
@@ -126,24 +135,20 @@ void read_banner(MarketLines& lines, MarketHeader& header) {
     std::istringstream words = stream_of(line.substr(0, 200));
     std::string banner, object, format, field, symmetry;
     words >> banner >> object >> format >> field >> symmetry;
-    if (banner != "%%matrixmarket" || object != "matrix") {
-        lines.refuse("a Matrix Market file starts with '%%MatrixMarket matrix'");
-    }
-    if (format != "coordinate" && format != "array") {
-        lines.refuse("the format is '" + format.substr(0, 20) + "'; it must be coordinate or array");
-    }
+    lines.refuse_if(banner != "%%matrixmarket" || object != "matrix",
+                    "a Matrix Market file starts with '%%MatrixMarket matrix'");
+    lines.refuse_if(format != "coordinate" && format != "array",
+                    "the format is '" + format.substr(0, 20) + "'; it must be coordinate or array");
     header.array = format == "array";
     const std::optional<MarketField> known_field = kFields.find(field == "double" ? "real" : field);
-    if (!known_field || (*known_field == MarketField::pattern && header.array)) {
-        lines.refuse("the field is '" + field.substr(0, 20) +
-                     "'; it must be real, complex, integer or, of coordinates, pattern");
-    }
+    lines.refuse_if(
+        !known_field || (*known_field == MarketField::pattern && header.array),
+        "the field is '" + field.substr(0, 20) + "'; it must be real, complex, integer or, of coordinates, pattern");
     header.field = *known_field;
     const std::optional<MarketSymmetry> known = kSymmetries.find(symmetry);
-    if (!known || (*known == MarketSymmetry::hermitian && header.field != MarketField::complex)) {
-        lines.refuse("the symmetry is '" + symmetry.substr(0, 20) +
-                     "'; it must be general, symmetric, skew-symmetric or, of complex numbers, hermitian");
-    }
+    lines.refuse_if(!known || (*known == MarketSymmetry::hermitian && header.field != MarketField::complex),
+                    "the symmetry is '" + symmetry.substr(0, 20) +
+                        "'; it must be general, symmetric, skew-symmetric or, of complex numbers, hermitian");
     header.symmetry = *known;
 }
 
@@ -166,20 +171,14 @@ MarketHeader read_header(MarketLines& lines) {
     header.file_bytes = lines.file_bytes();
     read_banner(lines, header);
     std::string line;
-    do {
-        if (!lines.next(line)) {
-            lines.refuse("the file ends before its sizes");
-        }
-    } while (line.starts_with('%') || is_blank(line));
+    lines.refuse_if(!lines.next_but_comments(line), "the file ends before its sizes");
     std::string_view rest = line;
     const bool shape = take_number(rest, header.rows) && take_number(rest, header.cols);
-    if (!shape || (!header.array && !take_number(rest, header.entries)) || !is_blank(rest)) {
-        lines.refuse(header.array ? "the sizes must be two whole numbers: rows, columns"
-                                  : "the sizes must be three whole numbers: rows, columns, entries");
-    }
-    if (header.symmetry != MarketSymmetry::general && header.rows != header.cols) {
-        lines.refuse("a symmetric matrix must be square");
-    }
+    lines.refuse_if(!shape || (!header.array && !take_number(rest, header.entries)) || !is_blank(rest),
+                    header.array ? "the sizes must be two whole numbers: rows, columns"
+                                 : "the sizes must be three whole numbers: rows, columns, entries");
+    lines.refuse_if(header.symmetry != MarketSymmetry::general && header.rows != header.cols,
+                    "a symmetric matrix must be square");
     if (header.array) {
         header.entries = array_entries(header);
     }
@@ -188,6 +187,162 @@ MarketHeader read_header(MarketLines& lines) {
         lines.refuse(fmt::format("{} entries do not fit in a file of {} bytes", header.entries, lines.file_bytes()));
     }
     return header;
+}
+
+/// One stored entry; those that follow by symmetry are not handed out.
+struct MarketEntry {
+    std::int64_t row = 0, col = 0;  // from 0
+    double value = 1, imaginary = 0;
+};
+
+class MarketReader {
+public:
+    MarketReader(const std::string& path, const FileHooks& hooks)
+        : path_(path), hooks_(hooks), lines_(path), header_(read_header(lines_)) {
+        // Where an array begins; a skew one has no diagonal.
+        place_.row = header_.symmetry == MarketSymmetry::skew ? 1 : 0;
+    }
+    const MarketHeader& header() const { return header_; }
+    /// Names the line of the last entry.
+    [[noreturn]] void refuse(const std::string& why) const { lines_.refuse(why); }
+
+    /// False after the last of the entries that the header tells.
+    bool next(MarketEntry& entry) {
+        if (!lines_.next_but_comments(line_)) {
+            if (found_ < header_.entries) {
+                refuse(fmt::format("the file ends before the {} entries that its header says", header_.entries));
+            }
+            return false;
+        }
+        std::string_view rest = line_;
+        entry.value = 1;
+        if (!header_.array) {
+            parse_place(rest, entry);
+        }
+        if (++found_ > header_.entries) {
+            refuse(fmt::format("there are more entries than the {} that the header says", header_.entries));
+        }
+        if (header_.array) {
+            entry.row = place_.row;
+            entry.col = place_.col;
+            advance();
+        }
+        parse_value(rest, entry);
+        if (found_ % kEntriesPerStep == 0) {
+            stop_if_cancelled(hooks_, path_);
+            if (hooks_.progress) {
+                hooks_.progress({lines_.fraction(), "read"});
+            }
+        }
+        return true;
+    }
+
+private:
+    /// The place of the next value of an array: down the column, then to the start of the next one.
+    void advance() {
+        if (++place_.row == header_.rows) {
+            ++place_.col;
+            place_.row = header_.symmetry == MarketSymmetry::general ? 0
+                         : header_.symmetry == MarketSymmetry::skew  ? place_.col + 1
+                                                                     : place_.col;
+        }
+    }
+    void parse_place(std::string_view& rest, MarketEntry& entry) const {
+        const bool values = header_.field != MarketField::pattern;
+        if (!take_number(rest, entry.row) || !take_number(rest, entry.col) || entry.row < 1 || entry.col < 1 ||
+            entry.row > header_.rows || entry.col > header_.cols || is_blank(rest) == values) {
+            refuse(fmt::format("an entry is a row from 1 to {} and a column from 1 to {}{}", header_.rows, header_.cols,
+                               values ? ", then a value" : " and nothing else"));
+        }
+        --entry.row;
+        --entry.col;
+    }
+    void parse_value(std::string_view rest, MarketEntry& entry) const {
+        const auto refuse_value = [&](std::string_view value, const char* why) {
+            refuse(fmt::format("the value '{}' is not {}", value.substr(0, 40), why));
+        };
+        const std::string_view value = rest;
+        const bool whole = header_.field == MarketField::integer;
+        if (header_.field == MarketField::complex) {
+            if (!is_number(take_word(rest), entry.value) || !is_number(rest, entry.imaginary)) {
+                refuse_value(value, "two finite numbers, as complex ones are");
+            }
+        } else if (header_.field != MarketField::pattern && !is_number(rest, entry.value)) {
+            refuse_value(value, "a finite number");
+        } else if (whole && entry.value != std::trunc(entry.value)) {
+            refuse_value(value, "an integer, which the header promises");
+        }
+    }
+
+    std::string path_;
+    const FileHooks& hooks_;
+    MarketLines lines_;
+    MarketHeader header_;
+    std::string line_;
+    std::int64_t found_ = 0;
+    MarketEntry place_;  // of the next value of an array
+};
+
+/// The element nearest to a number; false where there is none.
+template <class Element>
+bool to_element(double number, Element& element) {
+    if constexpr (std::is_same_v<Element, std::uint8_t>) {  // bits: what is not zero is one, and stays it
+        element = number != 0 ? 1 : 0;
+        return true;
+    }
+    // Numbers come as doubles: whether one of 2^53 and more stands in the file is not known then.
+    constexpr bool wide = std::is_same_v<Element, std::int64_t>;
+    constexpr double kLow = wide ? -0x1p53 + 1 : -0x1p31, kHigh = wide ? 0x1p53 - 1 : 0x1p31 - 1;
+    if (std::is_integral_v<Element> && (!(number >= kLow && number <= kHigh) || number != std::trunc(number))) {
+        return false;
+    }
+    element = from_double<Element>(number);
+    return std::isfinite(to_double(element));
+}
+
+template <class Element>
+void add_number(Element& element, double value, Type type, const MarketReader& reader) {
+    const double sum = to_double(element) + value;
+    if (!to_element(sum, element)) {
+        reader.refuse(fmt::format("the value {:.17g} is not an element of {}; name a --type that holds it", sum,
+                                  type_name(type)));
+    }
+}
+
+/// Of complex numbers, Element is a part.
+template <class Element>
+void add_entry(Matrix& matrix, const MarketEntry& entry, const MarketReader& reader) {
+    const bool complex = is_complex(matrix.type());
+    Element* const at =
+        static_cast<Element*>(matrix.data()) + (complex ? 2 : 1) * (entry.row * matrix.cols() + entry.col);
+    add_number(at[0], entry.value, matrix.type(), reader);
+    if (complex) {
+        add_number(at[1], entry.imaginary, matrix.type(), reader);
+    }
+}
+
+template <class Element>
+void read_entries(MarketReader& reader, Matrix& matrix) {
+    const MarketSymmetry symmetry = reader.header().symmetry;
+    // Bits that are added up would cancel: -1 and 1 are both there.
+    const bool bits = matrix.type() == Type::gf2 || matrix.type() == Type::boolean;
+    for (MarketEntry entry; reader.next(entry);) {
+        const bool on_diagonal = entry.row == entry.col;
+        if (symmetry == MarketSymmetry::skew && on_diagonal && (entry.value != 0 || entry.imaginary != 0)) {
+            reader.refuse("the diagonal of a skew-symmetric matrix is zero");
+        }
+        if (symmetry == MarketSymmetry::hermitian && on_diagonal && entry.imaginary != 0) {
+            reader.refuse("the diagonal of a hermitian matrix is real");
+        }
+        entry.value = bits ? std::hypot(entry.value, entry.imaginary) : entry.value;
+        add_entry<Element>(matrix, entry, reader);
+        if (symmetry != MarketSymmetry::general && !on_diagonal) {
+            const double of_value = symmetry == MarketSymmetry::skew && !bits ? -1 : 1;
+            const double of_imaginary = symmetry == MarketSymmetry::symmetric ? 1 : -1;
+            add_entry<Element>(matrix, {entry.col, entry.row, of_value * entry.value, of_imaginary * entry.imaginary},
+                               reader);
+        }
+    }
 }
 
 }  // namespace
@@ -209,107 +364,68 @@ MarketHeader read_market_header(const std::string& path) {
     return read_header(lines);
 }
 
-struct MarketReader::State {
-    State(const std::string& name, FileHooks given)
-        : path(name), hooks(std::move(given)), lines(name), header(read_header(lines)) {
-        // Where an array begins; a skew one has no diagonal.
-        place.row = header.symmetry == MarketSymmetry::skew ? 1 : 0;
+Type market_type(const MarketHeader& header, const std::string& path, std::optional<Type> as) {
+    const bool complex = header.field == MarketField::complex;
+    if (as && is_complex(*as) && !complex) {
+        fail(ErrorCode::usage, "'{}' holds real numbers, which are not read as {}; name a real type", path,
+             type_name(*as));
     }
+    if (as && complex && !is_complex(*as) && *as != Type::gf2 && *as != Type::boolean) {
+        fail(ErrorCode::usage, "'{}' holds complex numbers, which are not read as {}; use --type c64 or c128", path,
+             type_name(*as));
+    }
+    if (as) {
+        return *as;
+    }
+    fail_if(header.field == MarketField::pattern, ErrorCode::usage,
+            "'{}' says where its entries are but not their values; use --type bool or gf2 for bits, or a type of "
+            "numbers for ones",
+            path);
+    return complex ? Type::c128 : header.field == MarketField::integer ? Type::i32 : Type::f64;
+}
 
-    [[noreturn]] void refuse_more() const {
-        lines.refuse(fmt::format("there are more entries than the {} that the header says", header.entries));
+std::optional<Type> type_of_markets(const std::vector<std::string>& files) {
+    std::optional<Type> type;
+    for (const std::string& file : files) {
+        const MarketField field = read_market_header(file).field;
+        if (field == MarketField::complex) {
+            return Type::c128;
+        }
+        if (field == MarketField::real || (field == MarketField::integer && !type)) {
+            type = field == MarketField::real ? Type::f64 : Type::i32;
+        }
     }
-    /// False at the end of the file.
-    bool next_line() {
-        do {
-            if (!lines.next(line)) {
-                return false;
+    return type;
+}
+
+Matrix read_market_matrix(const std::string& path, std::optional<Type> as, const FileHooks& hooks) {
+    MarketReader reader(path, hooks);
+    const MarketHeader& header = reader.header();
+    Matrix matrix(market_type(header, path, as), header.rows, header.cols);
+    matrix.clear();
+    const Type stored = is_complex(matrix.type()) ? part_type(matrix.type()) : matrix.type();
+    with_stored_type(stored, [&]<class Element>() { read_entries<Element>(reader, matrix); });
+    return matrix;
+}
+
+BitFileHeader read_matrix_market_header(const std::string& path) {
+    const MarketHeader header = read_market_header(path);
+    return {BitFormat::matrix_market, header.rows, header.cols, header.file_bytes, 0};
+}
+
+BitMatrix read_matrix_market(const std::string& path, const FileHooks& hooks) {
+    MarketReader reader(path, hooks);
+    BitMatrix matrix(reader.header().rows, reader.header().cols);
+    const bool mirrored = reader.header().symmetry != MarketSymmetry::general;
+    for (MarketEntry entry; reader.next(entry);) {
+        if (entry.value != 0 || entry.imaginary != 0) {
+            matrix.set(entry.row, entry.col, true);
+            if (mirrored) {
+                matrix.set(entry.col, entry.row, true);
             }
-        } while (line.starts_with('%') || is_blank(line));
-        return true;
-    }
-    /// The place of the next value of an array: down the column, then to the start of the next one.
-    void advance() {
-        if (++place.row == header.rows) {
-            ++place.col;
-            place.row = header.symmetry == MarketSymmetry::general ? 0
-                        : header.symmetry == MarketSymmetry::skew  ? place.col + 1
-                                                                   : place.col;
         }
     }
-    void parse_place(std::string_view& rest, MarketEntry& entry) const {
-        const bool values = header.field != MarketField::pattern;
-        if (!take_number(rest, entry.row) || !take_number(rest, entry.col) || entry.row < 1 || entry.col < 1 ||
-            entry.row > header.rows || entry.col > header.cols || is_blank(rest) == values) {
-            lines.refuse(fmt::format("an entry is a row from 1 to {} and a column from 1 to {}{}", header.rows,
-                                     header.cols, values ? ", then a value" : " and nothing else"));
-        }
-        --entry.row;
-        --entry.col;
-    }
-
-    std::string path;
-    FileHooks hooks;
-    MarketLines lines;
-    MarketHeader header;
-    std::string line;
-    std::int64_t found = 0;
-    MarketEntry place;  // of the next value of an array
-};
-
-MarketReader::MarketReader(const std::string& path, const FileHooks& hooks)
-    : state_(std::make_unique<State>(path, hooks)) {}
-MarketReader::~MarketReader() = default;
-
-const MarketHeader& MarketReader::header() const {
-    return state_->header;
-}
-
-bool MarketReader::next(MarketEntry& entry) {
-    State& state = *state_;
-    if (!state.next_line()) {
-        if (state.found < state.header.entries) {
-            state.lines.refuse(
-                fmt::format("the file ends before the {} entries that its header says", state.header.entries));
-        }
-        return false;
-    }
-    std::string_view rest = state.line;
-    entry.value = 1;
-    if (!state.header.array) {
-        state.parse_place(rest, entry);
-    }
-    if (++state.found > state.header.entries) {
-        state.refuse_more();
-    }
-    if (state.header.array) {
-        entry.row = state.place.row;
-        entry.col = state.place.col;
-        state.advance();
-    }
-    const std::string_view value = rest;
-    if (state.header.field == MarketField::complex &&
-        !(is_number(take_word(rest), entry.value) && is_number(rest, entry.imaginary))) {
-        refuse("the value '" + std::string(value.substr(0, 40)) + "' is not two finite numbers, as complex ones are");
-    }
-    if ((state.header.field == MarketField::real || state.header.field == MarketField::integer) &&
-        !is_number(rest, entry.value)) {
-        refuse("the value '" + std::string(rest.substr(0, 40)) + "' is not a finite number");
-    }
-    if (state.header.field == MarketField::integer && entry.value != std::trunc(entry.value)) {
-        refuse("the value '" + std::string(rest.substr(0, 40)) + "' is not an integer, which the header promises");
-    }
-    if (state.found % kEntriesPerStep == 0) {
-        stop_if_cancelled(state.hooks, state.path);
-        if (state.hooks.progress) {
-            state.hooks.progress({state.lines.fraction(), "read"});
-        }
-    }
-    return true;
-}
-
-void MarketReader::refuse(const std::string& why) const {
-    state_->lines.refuse(why);
+    return matrix;
 }
 
 }  // namespace heptad

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,32 +38,6 @@ bool is_matrix_market_name(const std::string& path);
 
 /// Throws Error(input), naming the line.
 MarketHeader read_market_header(const std::string& path);
-
-/// One stored entry; those that follow by symmetry are not handed out.
-struct MarketEntry {
-    std::int64_t row = 0, col = 0;  ///< from 0
-    double value = 1, imaginary = 0;
-};
-
-class MarketReader {
-public:
-    /// Reads the header. Throws Error(input).
-    MarketReader(const std::string& path, const FileHooks& hooks);
-    ~MarketReader();
-    MarketReader(const MarketReader&) = delete;
-    MarketReader& operator=(const MarketReader&) = delete;
-
-    const MarketHeader& header() const;
-    /// False after the last of the entries that the header tells. Throws Error(input) for a malformed one, too many or
-    /// too few, and Error(cancelled).
-    bool next(MarketEntry& entry);
-    /// Throws Error(input) that names the line of the last entry.
-    [[noreturn]] void refuse(const std::string& why) const;
-
-private:
-    struct State;
-    std::unique_ptr<State> state_;
-};
 
 /// What the numbers of a file are taken for: `as`, or c128 for complex ones, f64 for real ones and i32 for integers.
 /// Throws Error(usage) where a pattern is all there is and nothing says what to take it for, and where the one is

@@ -12,7 +12,6 @@
 #include "io/matrix_market.hpp"
 #include "io/npy.hpp"
 #include "io/transfer.hpp"
-#include "io/widening.hpp"
 
 namespace heptad {
 namespace {

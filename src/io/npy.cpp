@@ -7,7 +7,6 @@
 #include "base/size.hpp"
 #include "base/thread_pool.hpp"
 #include "base/view_copy.hpp"
-#include "io/atomic_file.hpp"
 #include "io/open_file.hpp"
 
 namespace heptad {
@@ -114,6 +113,15 @@ Matrix read_npy(const std::string& path, std::optional<Type> as, const FileHooks
     return matrix;
 }
 
+void write_elements(AtomicFile& file, const ConstView& matrix, const std::string& name, const FileHooks& hooks) {
+    const std::int64_t bytes = matrix_bytes(matrix.type, matrix.rows, matrix.cols);
+    const bool contiguous = is_row_contiguous(matrix) && (matrix.rows <= 1 || matrix.row_stride == matrix.cols);
+    if (bytes > 0) {
+        (contiguous ? write_contiguous : write_through_buffer)(file, matrix, bytes, name, hooks);
+    }
+    stop_if_cancelled(hooks, name);
+}
+
 void write_npy(const std::string& path, const ConstView& matrix, const FileHooks& hooks) {
     const std::int64_t bytes = matrix_bytes(matrix.type, matrix.rows, matrix.cols);
     fail_if(bytes > 0 && matrix.data == nullptr, ErrorCode::usage,
@@ -121,11 +129,7 @@ void write_npy(const std::string& path, const ConstView& matrix, const FileHooks
     const std::string header = npy_header_text(matrix.type, matrix.rows, matrix.cols);
     AtomicFile file(path, checked_add(bytes, static_cast<std::int64_t>(header.size())));
     file.write(header.data(), static_cast<std::int64_t>(header.size()));
-    const bool contiguous = is_row_contiguous(matrix) && (matrix.rows <= 1 || matrix.row_stride == matrix.cols);
-    if (bytes > 0) {
-        (contiguous ? write_contiguous : write_through_buffer)(file, matrix, bytes, path, hooks);
-    }
-    stop_if_cancelled(hooks, path);
+    write_elements(file, matrix, path, hooks);
     file.commit();
 }
 

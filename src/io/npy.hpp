@@ -17,6 +17,7 @@
 #include <string>
 
 #include "base/matrix.hpp"
+#include "io/atomic_file.hpp"
 #include "io/hooks.hpp"
 
 namespace heptad {
@@ -53,6 +54,9 @@ Matrix read_npy(const std::string& path, std::optional<Type> as = {}, const File
 /// dtypes: f64 <f8, f32 and tf32 <f4, f16 <f2, bf16 <V2, i32 <i4, i64 <i8, c64 <c8, c128 <c16, gf2 and bool |b1.
 /// Throws Error(input) for a path that cannot be written, Error(resource) for a full disk and Error(cancelled).
 void write_npy(const std::string& path, const ConstView& matrix, const FileHooks& hooks = {});
+
+/// Elements row by row, for a file that is called `name`. Throws as write_npy() does.
+void write_elements(AtomicFile& file, const ConstView& matrix, const std::string& name, const FileHooks& hooks);
 
 /// The 4096 bytes that write_npy() puts in front of the elements.
 std::string npy_header_text(Type type, std::int64_t rows, std::int64_t cols);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <algorithm>
 
 #include <cerrno>
 #include <climits>
@@ -12,7 +13,11 @@
 #include <utility>
 
 #include "base/fail_if.hpp"
+#include "base/size.hpp"
 #include "io/atomic_file.hpp"
+#include "io/checksum.hpp"
+#include "io/matrix_file.hpp"
+#include "io/transfer.hpp"
 
 namespace heptad {
 
@@ -134,6 +139,76 @@ void remove_beside(const std::string& path, const IoWatch& watch) {
     if (::unlink(path.c_str()) != 0 && errno != ENOENT) {
         fail_write(path, errno);
     }
+}
+
+namespace {
+
+constexpr std::int64_t kBounce_bytes = std::int64_t{1} << 20;
+
+}  // namespace
+
+std::uint64_t strip_checksum(const FileLayout& layout, const FileWindow& window, const std::byte* memory,
+                             std::int64_t stride_bytes, std::uint64_t before) {
+    const LineWindow part = line_window(layout, window);
+    for (std::int64_t line = 0; line < part.lines; ++line) {
+        before = checksum(memory + line * stride_bytes, layout.bytes_of(part.positions), before);
+    }
+    return before;
+}
+
+std::uint64_t read_tile_checksum(const FileSchedule& schedule, std::int64_t tile, const PartialFile& result,
+                                 IoQueue& queue) {
+    FileLayout layout = schedule.result_of(tile);
+    layout.block_bytes = 1;
+    PageBuffer memory(std::max(kBounce_bytes, round_up(layout.pitch_bytes(), 4096)));
+    std::uint64_t sum = 0;
+    const auto add = [&](const FileWindow& window) {
+        const std::int64_t lines = layout.by_columns ? window.cols : window.rows;
+        const std::int64_t line_bytes = layout.bytes_of(layout.by_columns ? window.rows : window.cols);
+        const std::int64_t at_once = std::max<std::int64_t>(memory.bytes() / line_bytes, 1);
+        for (std::int64_t line = 0; line < lines; line += at_once) {
+            const std::int64_t count = std::min(at_once, lines - line);
+            const FileWindow part = layout.by_columns ? FileWindow{window.row, window.rows, window.col + line, count}
+                                                      : FileWindow{window.row + line, count, window.col, window.cols};
+            result.read(queue, layout, part, memory.data(), line_bytes);
+            sum = strip_checksum(layout, part, memory.data(), line_bytes, sum);
+        }
+    };
+    for (std::int64_t strip = 0; strip < schedule.strips(tile); ++strip) {
+        for (const FileWindow& piece : schedule.result_pieces(tile, strip)) {
+            add(piece);
+        }
+    }
+    return sum;
+}
+
+namespace {
+
+/// So long a run that was killed may hold its lock: the system closes its files after it, once transfers under way are
+/// through.
+constexpr std::chrono::seconds kLettingGo{2};
+
+std::string watched(const std::string& path, const IoWatch& watch) {
+    ask_watch(watch, IoCall::lock, path, true);
+    return path;
+}
+
+}  // namespace
+
+OutputLock::OutputLock(const std::string& output, const IoWatch& watch)
+    : lock_(watched(output + ".lock", watch), kLettingGo) {
+    const int why = lock_.error();
+    if (why == 0) {
+        return;
+    }
+    const std::string path = output + ".lock";
+    if (!lock_.was_opened()) {
+        fail(write_error_code(why), "'{}' cannot be written: {}; choose another place for the result", path,
+             system_error_text(why));
+    }
+    fail_if(why == EWOULDBLOCK, ErrorCode::input,
+            "another run is writing '{}' (it holds '{}'); wait for it or choose another output", output, path);
+    fail(ErrorCode::resource, "'{}' cannot be locked: {}", path, system_error_text(why));
 }
 
 }  // namespace heptad

@@ -6,8 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "base/file_lock.hpp"
+#include "io/hooks.hpp"
 #include "io/io_queue.hpp"
 #include "io/matrix_file.hpp"
+#include "plan/search/file_schedule.hpp"
 
 namespace heptad {
 
@@ -66,5 +69,22 @@ private:
 
 /// Removes a file beside the result; that it is not there is no failure.
 void remove_beside(const std::string& path, const IoWatch& watch);
+
+/// Of a strip in memory whose lines lie `stride_bytes` apart, after one whose checksum is `before`.
+std::uint64_t strip_checksum(const FileLayout& layout, const FileWindow& window, const std::byte* memory,
+                             std::int64_t stride_bytes, std::uint64_t before);
+
+/// Checksum of a tile of the result as it lies in the file, strip by strip.
+std::uint64_t read_tile_checksum(const FileSchedule& schedule, std::int64_t tile, const PartialFile& result,
+                                 IoQueue& queue);
+
+class OutputLock {
+public:
+    /// Throws Error(input) where another run holds it and does not let go within two seconds.
+    OutputLock(const std::string& output, const IoWatch& watch);
+
+private:
+    FileLock lock_;
+};
 
 }  // namespace heptad

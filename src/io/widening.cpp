@@ -1,4 +1,4 @@
-#include "io/widening.hpp"
+#include "io/matrix_source.hpp"
 
 #include <algorithm>
 

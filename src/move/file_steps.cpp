@@ -5,7 +5,7 @@
 #include "base/bit_bytes.hpp"
 #include "base/size.hpp"
 #include "base/view_copy.hpp"
-#include "io/tile_checksum.hpp"
+#include "io/partial_file.hpp"
 
 namespace heptad {
 namespace {

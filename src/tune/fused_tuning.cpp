@@ -1,4 +1,4 @@
-#include "tune/fused_tuning.hpp"
+#include "tune/device_tuning.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
-#include "tune/pass_tuning.hpp"
 #include "base/timing.hpp"
+#include "tune/device_tuning.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -37,31 +37,20 @@ double block_count(const CombinePass& pass) {
         std::ranges::count_if(pass.slots, [](const View& slot) { return slot.data != nullptr; }));
 }
 
-Trial sums_trial(const char* algorithm, int grid, Type type, std::byte* memory) {
+/// Sums of the blocks of a matrix, or (`of_result`) of products into them.
+Trial trial_of(const char* algorithm, int grid, bool of_result, Type type, std::byte* memory) {
     const LevelPrograms programs = level_programs(algorithm, false);
-    const View whole(memory, type, kPassSide, kPassSide, kPassSide, 1);
+    const auto matrix = kPassSide * kPassSide * static_cast<std::int64_t>(element_bytes(type));
+    const std::vector<View> blocks = blocks_of(View(memory, type, kPassSide, kPassSide, kPassSide, 1), grid, grid);
     const OperandLayout layout = operand_layout(*programs.a, true);
-    const auto matrix = kPassSide * kPassSide * static_cast<std::int64_t>(element_bytes(type));
-    const std::int64_t side = kPassSide / grid;
+    const std::vector<View> others =
+        blocks_at(memory + matrix, type, kPassSide / grid,
+                  static_cast<std::size_t>(of_result ? programs.c->inputs : layout.stored));
     Trial trial;
-    const std::vector<View> blocks = blocks_of(whole, grid, grid);
-    const std::vector<View> stored = blocks_at(memory + matrix, type, side, static_cast<std::size_t>(layout.stored));
-    trial.pass = cuda::pass_class(blocks.size(), stored.size());
-    trial.combine = operand_pass(*programs.a, layout, {blocks, {}}, {stored, {}});
-    trial.bytes = block_count(trial.combine) * static_cast<double>(matrix) / grid / grid;
-    return trial;
-}
-
-Trial result_trial(const char* algorithm, int grid, Type type, std::byte* memory) {
-    const LevelPrograms programs = level_programs(algorithm, false);
-    const View whole(memory, type, kPassSide, kPassSide, kPassSide, 1);
-    const auto matrix = kPassSide * kPassSide * static_cast<std::int64_t>(element_bytes(type));
-    Trial trial;
-    const std::vector<View> blocks = blocks_of(whole, grid, grid);
-    const std::vector<View> products =
-        blocks_at(memory + matrix, type, kPassSide / grid, static_cast<std::size_t>(programs.c->inputs));
-    trial.pass = cuda::pass_class(products.size(), blocks.size());
-    trial.combine = result_pass(*programs.c, {products, {}}, 0, {blocks, {}});
+    trial.pass =
+        of_result ? cuda::pass_class(others.size(), blocks.size()) : cuda::pass_class(blocks.size(), others.size());
+    trial.combine = of_result ? result_pass(*programs.c, {others, {}}, 0, {blocks, {}})
+                              : operand_pass(*programs.a, layout, {blocks, {}}, {others, {}});
     trial.bytes = block_count(trial.combine) * static_cast<double>(matrix) / grid / grid;
     return trial;
 }
@@ -134,8 +123,9 @@ std::int64_t pass_tuning_bytes(Type type) {
 std::vector<PassProfile> tune_passes(Type type, cuda::CudaBackend& backend, const cuda::Stream& stream, void* memory) {
     auto* const start = static_cast<std::byte*>(memory);
     std::vector<PassProfile> profiles;
-    for (const Trial& trial : {sums_trial("winograd", 2, type, start), sums_trial("winograd*winograd", 4, type, start),
-                               result_trial("winograd*winograd", 4, type, start)}) {
+    for (const Trial& trial :
+         {trial_of("winograd", 2, false, type, start), trial_of("winograd*winograd", 4, false, type, start),
+          trial_of("winograd*winograd", 4, true, type, start)}) {
         profiles.push_back(tune(trial, type, backend, stream));
     }
     return profiles;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/types.hpp"
+#include "base/view_copy.hpp"
 #include "check/exact_rows.hpp"
 #include "check/float_facts.hpp"
 #include "check/load.hpp"
@@ -27,14 +28,7 @@ struct HostMatrix {
 }  // namespace
 
 void copy_host_window(const ConstView& window, void* to) {
-    with_stored_type(window.type, [&]<class Stored>() {
-        const auto* const from = static_cast<const Stored*>(window.data);
-        for (std::int64_t i = 0; i < window.rows; ++i) {
-            for (std::int64_t j = 0; j < window.cols; ++j) {
-                static_cast<Stored*>(to)[i * window.cols + j] = from[i * window.row_stride + j * window.col_stride];
-            }
-        }
-    });
+    copy_view(window, {to, window.type, window.rows, window.cols, window.cols, 1});
 }
 
 PlanErrors::PlanErrors(const ConstView& a, const ConstView& b, CopyWindow copy, ThreadPool& pool)

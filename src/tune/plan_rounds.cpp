@@ -37,6 +37,7 @@ void run_rounds(std::vector<RoundRunner>& all, const RoundRules& rules) {
     std::vector<std::size_t> running(all.size());
     for (std::size_t i = 0; i < all.size(); ++i) {
         running[i] = i;
+        all[i].seconds.clear();
     }
     const double start_s = rules.clock_s();
     int share = 1;  // how many times the rounds and seconds of the rules

@@ -32,6 +32,7 @@ struct RoundRules {
     std::function<double()> clock_s;  // ever rising
 };
 
+/// Anew, whatever was run before.
 void run_rounds(std::vector<RoundRunner>& all, const RoundRules& rules);
 
 /// A time relative to the library's in the same round: two who run one after the other share what the machine did

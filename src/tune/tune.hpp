@@ -20,4 +20,9 @@ using TuneProgress = std::function<void(double fraction, const std::string& stag
 Machine measure_machine(int threads, double budget_s = 60, const TuneProgress& progress = {},
                         LoadWatch* watch = nullptr);
 
+/// Measures the device (about two minutes) and keeps the result for this user. `note` is called with what comes next.
+/// `only_bits`: the splits of bit products alone (a few seconds), beside what was known before. What `watch` does not
+/// trust is left as it was before.
+Machine tune_device(int device, bool only_bits, const std::function<void(const std::string&)>& note, LoadWatch& watch);
+
 }  // namespace heptad

@@ -1,9 +1,8 @@
-#include "tune/tune_device.hpp"
+#include "tune/tune.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <random>
@@ -12,7 +11,7 @@
 #include "algorithm/catalogue.hpp"
 #include "base/device_layout.hpp"
 #include "base/error.hpp"
-#include "base/half.hpp"
+#include "base/stored_type.hpp"
 #include "base/timing.hpp"
 #include "base/types.hpp"
 #include "io/device_machine.hpp"
@@ -22,9 +21,7 @@
 #include "run/dense/combine_passes.hpp"
 #include "run/dense/level_runner.hpp"
 #include "run/dense/runner.hpp"
-#include "tune/bit_tuning.hpp"
-#include "tune/fused_tuning.hpp"
-#include "tune/pass_tuning.hpp"
+#include "tune/device_tuning.hpp"
 #include "tune/possible_figures.hpp"
 #include "tune/tune_device_plans.hpp"
 
@@ -38,31 +35,16 @@ std::vector<std::byte> random_block(Type type, std::size_t elements) {
     }
     std::mt19937 random(1);
     std::uniform_real_distribution<float> uniform(-1, 1);
-    const std::size_t size = element_bytes(type);
-    std::vector<std::byte> bytes(elements * size);
-    for (std::size_t i = 0; i < elements; ++i) {
-        const float x = uniform(random);
-        const auto put = [&](auto value) { std::memcpy(bytes.data() + i * size, &value, size); };
-        switch (type) {
-            case Type::f64:
-                put(static_cast<double>(x));
-                break;
-            case Type::bf16:
-                put(to_bf16(x));
-                break;
-            case Type::f16:
-                put(to_f16(x));
-                break;
-            case Type::i32:
-                put(static_cast<std::int32_t>(random()));
-                break;
-            case Type::i64:
-                put(std::uint64_t{random()} << 32 | random());
-                break;
-            default:
-                put(x);
-        }
-    }
+    std::vector<std::byte> bytes(elements * element_bytes(type));
+    with_stored_type(type, [&]<class T>() {
+        std::generate_n(reinterpret_cast<T*>(bytes.data()), elements, [&] {
+            if constexpr (std::is_integral_v<T>) {
+                return static_cast<T>(std::uint64_t{random()} << 32 | random());
+            } else {
+                return from_double<T>(uniform(random));
+            }
+        });
+    });
     return bytes;
 }
 

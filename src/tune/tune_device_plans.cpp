@@ -111,12 +111,7 @@ bool measure_device_plans_on(Type type, std::int64_t n, const DeviceGround& grou
     rules.most_rounds = effort.rounds;
     rules.most_s = effort.seconds;
     rules.clock_s = [start = Clock::now()] { return seconds_since(start); };
-    const bool trusted = ground.watch.measure(false, [&] {
-        for (RoundRunner& runner : runners) {
-            runner.seconds.clear();
-        }
-        run_rounds(runners, rules);
-    });
+    const bool trusted = ground.watch.measure(false, [&] { run_rounds(runners, rules); });
     if (!trusted) {
         keep_rows_of(ground.before, type, n, n, n, machine);
         return true;

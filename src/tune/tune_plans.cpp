@@ -113,12 +113,7 @@ bool measure_plans_on(const TuneGround& ground, Type type, const TunedShape& sha
         rules.is_undecided = [&] { return is_undecided(compare_with_library(runners), PlannerLimits{}.min_gain); };
     }
     const bool uses_all_threads = std::min({shape.m, shape.k, shape.n}) >= kTypical;
-    const bool trusted = ground.watch.measure(uses_all_threads, [&] {
-        for (RoundRunner& runner : runners) {
-            runner.seconds.clear();
-        }
-        run_rounds(runners, rules);
-    });
+    const bool trusted = ground.watch.measure(uses_all_threads, [&] { run_rounds(runners, rules); });
     if (!trusted) {
         keep_rows_of(ground.before, type, shape.m, shape.k, shape.n, machine);
         return true;

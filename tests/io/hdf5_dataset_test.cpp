@@ -14,9 +14,9 @@
 #include "base/error.hpp"
 #include "io/generate.hpp"
 #include "io/hdf5_library.hpp"
-#include "io/matrix_read.hpp"
 #include "io/npy.hpp"
 #include "io/scratch_folder.hpp"
+#include "io/whole_matrix.hpp"
 #include "product/file/file_product.hpp"
 
 #ifdef HEPTAD_HAS_HDF5

@@ -7,8 +7,8 @@
 
 #include "base/error.hpp"
 #include "base/half.hpp"
-#include "io/matrix_read.hpp"
 #include "io/scratch_folder.hpp"
+#include "io/whole_matrix.hpp"
 
 namespace heptad {
 namespace {

@@ -1,5 +1,5 @@
 // Conversions that round nothing, and no others.
-#include "io/widening.hpp"
+#include "io/matrix_source.hpp"
 
 #include <gtest/gtest.h>
 

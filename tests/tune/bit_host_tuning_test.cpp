@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 #include "product/device/over_devices.hpp"
-#include "tune/bit_tuning.hpp"
+#include "tune/device_tuning.hpp"
 
 namespace heptad::test {
 namespace {

@@ -1,18 +1,21 @@
 #include "api/blas/fast_product.hpp"
 
+#include <dlfcn.h>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <string>
 
 #include "algorithm/catalogue.hpp"
-#include "api/blas/call_log.hpp"
 #include "api/blas/takeover.hpp"
+#include "api/blas/without_library.hpp"
 #include "api/drop_in/product_log.hpp"
 #include "base/cores.hpp"
 #include "base/error.hpp"
+#include "base/shared_state.hpp"
 #include "base/timing.hpp"
 #include "kernels/cpu/vendor_blas.hpp"
 #include "kernels/cuda/device/device.hpp"
@@ -150,6 +153,20 @@ bool multiply_as_planned(const GemmCall& call, const ProductContext& context, Pr
     return true;
 }
 
+/// What a call would have taken otherwise is not known, since it was not made. The library is timed once per type, on a
+/// product of kProbeSide; only where there is a log. `seconds`: that the call took.
+void log_call(const GemmCall& call, RealFunction& real, ProbeSeconds probe, const ProductPlan& plan, double seconds) {
+    if (!drop_in::is_logged()) {
+        return;
+    }
+    static constinit std::array<Once<double>, kTypes> probes;
+    const double probe_s = probes[type_index(call.a.type)].get([&] { return std::max(probe(real), 1e-9); });
+    const ProblemSize size{call.a.rows, call.a.cols, call.b.cols};
+    const double probes_of_it = static_cast<double>(size.m) * static_cast<double>(size.k) *
+                                static_cast<double>(size.n) / std::pow(kProbeSide, 3);
+    drop_in::log_product(real.name(), size, plan, seconds, probe_s * probes_of_it);
+}
+
 [[noreturn]] void give_up(const char* why) {
     std::fprintf(stderr, "heptad: a product failed when its result was written in part: %s\n", why);
     std::abort();
@@ -196,6 +213,17 @@ void multiply_without_library(const GemmCall& call) noexcept {
         multiply_in_memory(call.alpha, call.a, call.b, call.beta, call.c, options, context);
     } catch (const std::exception& error) {
         give_up(error.what());
+    }
+}
+
+void report_wrong_argument(Type type, const char* routine, int number, bool is_cblas) {
+    using Xerbla = void (*)(const char*, const int*, std::size_t);
+    const std::string name = "SDCZ"[type_index(type)] + std::string(routine);
+    number = !is_cblas ? number : number < 0 ? 1 : number + 1;
+    if (const auto xerbla = reinterpret_cast<Xerbla>(dlsym(RTLD_DEFAULT, "xerbla_"))) {
+        xerbla(name.c_str(), &number, name.size());
+    } else {
+        std::fprintf(stderr, " ** On entry to %s parameter number %2d had an illegal value\n", name.c_str(), number);
     }
 }
 

@@ -19,7 +19,9 @@
 #include <cstdint>
 #include <string>
 
+#include "api/cublas/cublas_abi.hpp"
 #include "api/drop_in/loaded_function.hpp"
+#include "api/drop_in/pass_on.hpp"
 
 namespace heptad::cublas {
 
@@ -74,6 +76,18 @@ public:
 
     /// cuBLAS itself.
     bool is_cublas() const { return is_cublas_; }
+
+    /// A call as it came, with the calls that cuBLAS makes on its behalf. A process that has no cuBLAS has no handle
+    /// either.
+    template <class... Arguments>
+    Status pass_on(Function entry, Arguments... arguments) {
+        const auto real = function<Status (*)(Arguments...)>(entry);
+        if (real == nullptr) {
+            return kNotInitialized;
+        }
+        const drop_in::PassOn nested_calls;
+        return real(arguments...);
+    }
 
 private:
     drop_in::AnyFunction find(Function which);

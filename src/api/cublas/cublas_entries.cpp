@@ -4,8 +4,8 @@
 //   cublasGemmEx     cublasGemmStridedBatchedEx  cublasGemmBatchedEx
 //
 // and all of them with _64 at the end, whose sizes have 64 bits.
+#include "api/cublas/cublas_takeover.hpp"
 #include "api/cublas/device_gemm.hpp"
-#include "api/cublas/pass_on_call.hpp"
 
 #include <heptad/heptad.hpp>
 
@@ -13,33 +13,14 @@ namespace heptad::cublas {
 namespace {
 
 GemmCall gemm_call(Function entry, int ta, int tb, std::int64_t m, std::int64_t n, std::int64_t k, const void* alpha,
-                   const void* beta, const Operand& a, const Operand& b, const Operand& c, std::int64_t count = 1) {
-    GemmCall call;
-    call.entry = entry;
-    call.op_a = ta;
-    call.op_b = tb;
-    call.m = m;
-    call.n = n;
-    call.k = k;
-    call.alpha = alpha;
-    call.beta = beta;
-    call.a = a;
-    call.b = b;
-    call.c = c;
-    call.count = count;
-    return call;
-}
-
-GemmCall pointer_call(Function entry, int ta, int tb, std::int64_t m, std::int64_t n, std::int64_t k, const void* alpha,
-                      const void* beta, const Operand& a, const Operand& b, const Operand& c, std::int64_t count) {
-    GemmCall call = gemm_call(entry, ta, tb, m, n, k, alpha, beta, a, b, c, count);
-    call.by_pointers = true;
-    return call;
+                   const void* beta, const Operand& a, const Operand& b, const Operand& c, std::int64_t count = 1,
+                   bool by_pointers = false) {
+    return {entry, ta, tb, m, n, k, alpha, beta, a, b, c, count, by_pointers};
 }
 
 /// Nothing: call the real function.
 std::optional<Status> take_over(CallingObject& caller, Handle handle, std::optional<Type> type, GemmCall call) {
-    if (!type || !is_taken(caller, *type, call.m, call.n, call.k)) {
+    if (!type || is_small(*type, call.m, call.n, call.k) || drop_in::PassOn::is_on() || caller.is_cublas()) {
         return std::nullopt;
     }
     const std::optional<HandleSettings> settings = settings_of(caller, handle, *type);
@@ -57,7 +38,7 @@ std::optional<Status> take_over(CallingObject& caller, Handle handle, std::optio
 #define HEPTAD_OR_PASS_ON(entry, type, call, ...)                               \
     CallingObject& caller = calling_object(__builtin_return_address(0));        \
     const std::optional<Status> status = take_over(caller, handle, type, call); \
-    return status ? *status : pass_on(caller, Function::entry, handle, __VA_ARGS__);
+    return status ? *status : caller.pass_on(Function::entry, handle, __VA_ARGS__);
 
 #define HEPTAD_GEMM(entry, type, Int)                                                                                  \
     HEPTAD_EXPORT entry(Handle handle, int ta, int tb, Int m, Int n, Int k, const void* alpha, const void* a, Int lda, \
@@ -76,14 +57,14 @@ std::optional<Status> take_over(CallingObject& caller, Handle handle, std::optio
                                     {b, ldb, stride_b}, {c, ldc, stride_c}, count),                                    \
                           ta, tb, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, beta, c, ldc, stride_c, count)   \
     }
-#define HEPTAD_GEMM_POINTERS(entry, type, Int)                                                                         \
-    HEPTAD_EXPORT entry(Handle handle, int ta, int tb, Int m, Int n, Int k, const void* alpha, const void* const* a,   \
-                        Int lda, const void* const* b, Int ldb, const void* beta, void* const* c, Int ldc,             \
-                        Int count) {                                                                                   \
-        HEPTAD_OR_PASS_ON(                                                                                             \
-            entry, type,                                                                                               \
-            pointer_call(Function::entry, ta, tb, m, n, k, alpha, beta, {a, lda, 0}, {b, ldb, 0}, {c, ldc, 0}, count), \
-            ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, count)                                               \
+#define HEPTAD_GEMM_POINTERS(entry, type, Int)                                                                       \
+    HEPTAD_EXPORT entry(Handle handle, int ta, int tb, Int m, Int n, Int k, const void* alpha, const void* const* a, \
+                        Int lda, const void* const* b, Int ldb, const void* beta, void* const* c, Int ldc,           \
+                        Int count) {                                                                                 \
+        HEPTAD_OR_PASS_ON(entry, type,                                                                               \
+                          gemm_call(Function::entry, ta, tb, m, n, k, alpha, beta, {a, lda, 0}, {b, ldb, 0},         \
+                                    {c, ldc, 0}, count, true),                                                       \
+                          ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, count)                               \
     }
 #define HEPTAD_GEMM_EX(entry, Int)                                                                                   \
     HEPTAD_EXPORT entry(Handle handle, int ta, int tb, Int m, Int n, Int k, const void* alpha, const void* a,        \
@@ -105,14 +86,15 @@ std::optional<Status> take_over(CallingObject& caller, Handle handle, std::optio
                           ta, tb, m, n, k, alpha, a, a_type, lda, stride_a, b, b_type, ldb, stride_b, beta, c, c_type, \
                           ldc, stride_c, count, compute, algorithm)                                                    \
     }
-#define HEPTAD_GEMM_POINTERS_EX(entry, Int)                                                                            \
-    HEPTAD_EXPORT entry(Handle handle, int ta, int tb, Int m, Int n, Int k, const void* alpha, const void* const* a,   \
-                        int a_type, Int lda, const void* const* b, int b_type, Int ldb, const void* beta,              \
-                        void* const* c, int c_type, Int ldc, Int count, int compute, int algorithm) {                  \
-        HEPTAD_OR_PASS_ON(                                                                                             \
-            entry, product_type(a_type, b_type, c_type, compute),                                                      \
-            pointer_call(Function::entry, ta, tb, m, n, k, alpha, beta, {a, lda, 0}, {b, ldb, 0}, {c, ldc, 0}, count), \
-            ta, tb, m, n, k, alpha, a, a_type, lda, b, b_type, ldb, beta, c, c_type, ldc, count, compute, algorithm)   \
+#define HEPTAD_GEMM_POINTERS_EX(entry, Int)                                                                          \
+    HEPTAD_EXPORT entry(Handle handle, int ta, int tb, Int m, Int n, Int k, const void* alpha, const void* const* a, \
+                        int a_type, Int lda, const void* const* b, int b_type, Int ldb, const void* beta,            \
+                        void* const* c, int c_type, Int ldc, Int count, int compute, int algorithm) {                \
+        HEPTAD_OR_PASS_ON(entry, product_type(a_type, b_type, c_type, compute),                                      \
+                          gemm_call(Function::entry, ta, tb, m, n, k, alpha, beta, {a, lda, 0}, {b, ldb, 0},         \
+                                    {c, ldc, 0}, count, true),                                                       \
+                          ta, tb, m, n, k, alpha, a, a_type, lda, b, b_type, ldb, beta, c, c_type, ldc, count,       \
+                          compute, algorithm)                                                                        \
     }
 
 #define HEPTAD_OF_TYPE(t, type, end, Int)                              \

@@ -1,7 +1,7 @@
 // cublasLtMatmul: D = alpha * op(A) op(B) + beta * C, and with a bias, which is what PyTorch's nn.Linear asks for. What
 // is asked stands in descriptors; those that say anything that we do not know are for the library.
+#include "api/cublas/cublas_takeover.hpp"
 #include "api/cublas/device_gemm.hpp"
-#include "api/cublas/pass_on_call.hpp"
 #include "base/types.hpp"
 
 namespace heptad::cublas {
@@ -141,8 +141,8 @@ extern "C" HEPTAD_API Status cublasLtMatmul(Handle handle, const void* described
     const std::optional<Status> status =
         take_over(caller, {described, alpha, a, a_layout, b, b_layout, beta, c, c_layout, d, d_layout}, stream);
     return status ? *status
-                  : pass_on(caller, Function::cublasLtMatmul, handle, described, alpha, a, a_layout, b, b_layout, beta,
-                            c, c_layout, d, d_layout, algorithm, workspace, workspace_bytes, stream);
+                  : caller.pass_on(Function::cublasLtMatmul, handle, described, alpha, a, a_layout, b, b_layout, beta,
+                                   c, c_layout, d, d_layout, algorithm, workspace, workspace_bytes, stream);
 }
 
 }  // namespace heptad::cublas

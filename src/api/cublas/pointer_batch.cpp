@@ -1,6 +1,6 @@
 #include "api/cublas/pointer_batch.hpp"
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/types.hpp"
 
 namespace heptad::cublas {
@@ -15,9 +15,7 @@ cuda::PointedMatrix pointed(const Operand& x, std::int64_t rows, std::int64_t co
 }
 
 void check_launch(cuda::DeviceStatus status) {
-    if (status != 0) {
-        fail(ErrorCode::internal, "CUDA could not copy a matrix of a batch by pointers (error {})", status);
-    }
+    fail_if(status != 0, ErrorCode::internal, "CUDA could not copy a matrix of a batch by pointers (error {})", status);
 }
 
 cuda::PointedMatrix at(cuda::PointedMatrix first, std::int64_t index) {

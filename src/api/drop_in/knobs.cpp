@@ -8,6 +8,7 @@
 
 #include "algorithm/catalogue.hpp"
 #include "base/cores.hpp"
+#include "base/names.hpp"
 #include "base/shared_state.hpp"
 
 namespace heptad::drop_in {
@@ -53,12 +54,12 @@ std::optional<bool> yes_or_no(std::string_view word) {
 }
 
 void read_accuracy(Accuracy& accuracy) {
+    static constexpr Names<Accuracy, 3> names{{"strict", "balanced", "fast"}};
     const std::string_view word = setting("HEPTAD_ACCURACY");
-    if (word == "strict" || word == "balanced" || word == "fast") {
-        accuracy = word == "strict" ? Accuracy::strict : word == "fast" ? Accuracy::fast : Accuracy::balanced;
-    } else if (!word.empty()) {
+    if (!word.empty() && !names.find(word)) {
         complain("HEPTAD_ACCURACY", word, "strict, balanced or fast");
     }
+    accuracy = names.find(word).value_or(accuracy);
 }
 
 /// A number with one of the letters K, M, G, T of 1024.

@@ -13,7 +13,7 @@
 #include "kernels/bits/slab_layout.hpp"
 #include "kernels/bits/word_buffer.hpp"
 
-#if defined(__aarch64__) && defined(__linux__)
+#if defined(__aarch64__)
 #include <sys/auxv.h>
 #endif
 
@@ -22,12 +22,8 @@ namespace {
 
 #if defined(__aarch64__)
 bool has_sha3() {
-#if defined(__linux__)
     constexpr unsigned long hwcap_sha3 = 1UL << 17;
     return (getauxval(AT_HWCAP) & hwcap_sha3) != 0;
-#else
-    return false;
-#endif
 }
 #endif
 

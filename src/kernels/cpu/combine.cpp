@@ -400,4 +400,13 @@ void scale_view(double beta, const View& c, InstructionSet set) {
     combine(pass, set);
 }
 
+void scale_lines(const View& view, const LineExponents& lines) {
+    if (lines != LineExponents{} && view.rows > 0 && view.cols > 0) {
+        CombinePass pass{{view}, {{0, {{0, 1}}}}};
+        pass.exponents = {lines};
+        pass.written_exponents = {{}};
+        combine(pass);
+    }
+}
+
 }  // namespace heptad::cpu

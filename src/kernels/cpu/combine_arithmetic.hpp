@@ -2,6 +2,7 @@
 // between memory and buffers of the type that sums are computed in.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
@@ -30,6 +31,9 @@ void scatter_same(const KernelTable&, const T* from, void* to, std::int64_t stri
     }
 }
 
+/// Halves that do not lie side by side go through the stack, so many at a time.
+inline constexpr std::int64_t kHalvesTogether = 256;
+
 template <auto widen>
 void gather_half(const KernelTable& kernels, const void* from, std::int64_t stride, float* to, std::int64_t count) {
     const auto* halves = static_cast<const std::uint16_t*>(from);
@@ -37,10 +41,14 @@ void gather_half(const KernelTable& kernels, const void* from, std::int64_t stri
         (kernels.*widen)(halves, to, count);
         return;
     }
-    for (std::int64_t j = 0; j < count; ++j) {
-        (kernels.*widen)(halves + j * stride, to + j, 1);
+    std::uint16_t side_by_side[kHalvesTogether];
+    for (std::int64_t first = 0; first < count; first += kHalvesTogether) {
+        const std::int64_t some = std::min(kHalvesTogether, count - first);
+        gather_same(kernels, halves + first * stride, stride, side_by_side, some);
+        (kernels.*widen)(side_by_side, to + first, some);
     }
 }
+
 template <auto narrow>
 void scatter_half(const KernelTable& kernels, const float* from, void* to, std::int64_t stride, std::int64_t count) {
     auto* halves = static_cast<std::uint16_t*>(to);
@@ -48,8 +56,11 @@ void scatter_half(const KernelTable& kernels, const float* from, void* to, std::
         (kernels.*narrow)(from, halves, count);
         return;
     }
-    for (std::int64_t j = 0; j < count; ++j) {
-        (kernels.*narrow)(from + j, halves + j * stride, 1);
+    std::uint16_t side_by_side[kHalvesTogether];
+    for (std::int64_t first = 0; first < count; first += kHalvesTogether) {
+        const std::int64_t some = std::min(kHalvesTogether, count - first);
+        (kernels.*narrow)(from + first, side_by_side, some);
+        scatter_same<std::uint16_t>(kernels, side_by_side, halves + first * stride, stride, some);
     }
 }
 

@@ -1,54 +1,68 @@
-// Which instruction sets this processor (and its operating system) can run.
+// Which instruction sets this processor (and its operating system) can run, and which kernels for residues.
 #include "kernels/cpu/cpu_features.hpp"
 
-#if defined(__aarch64__) && defined(__linux__)
+#if defined(__aarch64__)
 #include <sys/auxv.h>
 #elif defined(__x86_64__)
 #include <cpuid.h>
-#if defined(__linux__)
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
-#endif
+
+#include <algorithm>
 
 #include "base/names.hpp"
 #include "base/shared_state.hpp"
 
 namespace heptad::cpu {
-#if defined(__aarch64__)
 namespace {
 
-/// Only Linux is asked; elsewhere NEON, which every such processor has, will do.
+#if defined(__aarch64__)
 bool has_i8mm() {
-#if defined(__linux__)
     constexpr unsigned long hwcap2_i8mm = 1UL << 13;  // HWCAP2_I8MM, which older headers do not have
     return (getauxval(AT_HWCAP2) & hwcap2_i8mm) != 0;
-#else
-    return false;
-#endif
 }
-
-}  // namespace
 #elif defined(__x86_64__)
-namespace {
+/// All of some features by the bits of leaf 7, edx.
+bool has_features(unsigned bits) {
+    unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+    return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 && (edx & bits) == bits;
+}
 
 /// Tiles of bf16, in a processor that has them and a system that would save them. Asks for nothing yet: signal frames
 /// grow in processes that use tiles.
 bool has_amx() {
-#if defined(__linux__)
-    constexpr unsigned amx_bf16 = 1U << 22, amx_tile = 1U << 24;                   // leaf 7, edx
+    constexpr unsigned amx_bf16 = 1U << 22, amx_tile = 1U << 24;
     constexpr long get_supported = 0x1021, tile_states = (1L << 17) | (1L << 18);  // ARCH_GET_XCOMP_SUPP
-    unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
     std::uint64_t supported = 0;
-    return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 && (edx & amx_bf16) != 0 && (edx & amx_tile) != 0 &&
-           syscall(SYS_arch_prctl, get_supported, &supported) == 0 && (supported & tile_states) == tile_states;
-#else
-    return false;
+    return has_features(amx_bf16 | amx_tile) && syscall(SYS_arch_prctl, get_supported, &supported) == 0 &&
+           (supported & tile_states) == tile_states;
+}
 #endif
+
+std::vector<const ByteKernels*> find_byte_kernels() {
+    std::vector<const ByteKernels*> found;
+    const auto add = [&](const ByteKernels& kernels) {
+        if (std::ranges::find(found, &kernels) == found.end() && (kernels.may_use == nullptr || kernels.may_use())) {
+            found.push_back(&kernels);
+        }
+    };
+    for (const InstructionSet set : available_instruction_sets()) {
+#if defined(__x86_64__)
+        constexpr unsigned amx_int8 = 1U << 25;
+        if (set == InstructionSet::amx && has_features(amx_int8)) {
+            add(kernels_amx_int8());
+        }
+        if (&kernel_table_of(set) == &kernels_avx512() && __builtin_cpu_supports("avx512vnni")) {
+            add(kernels_avx512vnni());
+        }
+#endif
+        add(kernel_table_of(set).bytes);
+    }
+    return found;
 }
 
 }  // namespace
-#endif
 
 const char* instruction_set_name(InstructionSet set) noexcept {
     static constexpr Names<InstructionSet, instruction_set_count> names{
@@ -113,6 +127,11 @@ const KernelTable& kernel_table_of(InstructionSet set) {
         default:
             return kernels_scalar();
     }
+}
+
+const std::vector<const ByteKernels*>& usable_byte_kernels() {
+    static constinit Once<std::vector<const ByteKernels*>> kernels;
+    return kernels.get(find_byte_kernels);
 }
 
 }  // namespace heptad::cpu

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "base/size.hpp"
+#include "kernels/cpu/combine_arithmetic.hpp"
 #include "kernels/cpu/cpu_features.hpp"
 #include "kernels/cpu/thread_scratch.hpp"
 
@@ -30,9 +31,7 @@ void widen_run(const KernelTable& table, Type type, const void* data, std::int64
     if (element_bytes(type) == 4) {
         const auto* from = static_cast<const float*>(data);
         if (stride != 1) {
-            for (std::int64_t i = 0; i < count; ++i) {
-                to[i] = from[i * stride];
-            }
+            gather_same(table, data, stride, to, count);
             from = to;
         }
         if (type == Type::tf32) {
@@ -42,30 +41,16 @@ void widen_run(const KernelTable& table, Type type, const void* data, std::int64
         }
         return;
     }
-    const auto* from = static_cast<const std::uint16_t*>(data);
-    std::array<std::uint16_t, kRun> side_by_side;
-    if (stride != 1) {
-        for (std::int64_t i = 0; i < count; ++i) {
-            side_by_side[static_cast<std::size_t>(i)] = from[i * stride];
-        }
-        from = side_by_side.data();
-    }
-    (type == Type::bf16 ? table.widen_bf16 : table.widen_f16)(from, to, count);
+    (type == Type::bf16 ? gather_half<&KernelTable::widen_bf16>
+                        : gather_half<&KernelTable::widen_f16>)(table, data, stride, to, count);
 }
+
 void narrow_run(const KernelTable& table, Type type, const float* from, void* data, std::int64_t stride,
                 std::int64_t count) {
-    if (element_bytes(type) == 4) {
-        for (std::int64_t i = 0; i < count; ++i) {
-            static_cast<float*>(data)[i * stride] = from[i];
-        }
-        return;
-    }
-    auto* to = static_cast<std::uint16_t*>(data);
-    std::array<std::uint16_t, kRun> side_by_side;
-    (type == Type::bf16 ? table.narrow_bf16 : table.narrow_f16)(from, stride == 1 ? to : side_by_side.data(), count);
-    for (std::int64_t i = 0; stride != 1 && i < count; ++i) {
-        to[i * stride] = side_by_side[static_cast<std::size_t>(i)];
-    }
+    const auto scatter = element_bytes(type) == 4 ? scatter_same<float>
+                         : type == Type::bf16     ? scatter_half<&KernelTable::narrow_bf16>
+                                                  : scatter_half<&KernelTable::narrow_f16>;
+    scatter(table, from, data, stride, count);
 }
 
 /// A block in f32 at `to`, row by row or column by column as it lies.

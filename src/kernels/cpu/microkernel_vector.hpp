@@ -94,46 +94,35 @@ HEPTAD_INLINE Vector<T> broadcast(T x) {
     return x - Vector<T>{};  // x - 0 keeps every value, the sign of zero too
 }
 
-/// The 64-bit integers, for whose products AVX-512 alone has an instruction: the others take what the compiler makes.
+/// Floats: of the integers, only those of 32 bits have an instruction of their own for what follows, on NEON.
 template <class T>
-constexpr bool is_long = sizeof(T) == 8 && static_cast<T>(-1) > static_cast<T>(0);
+constexpr bool is_real = static_cast<T>(-1) < static_cast<T>(0);
 
 // acc + x * y, fused for floats where the processor can.
 template <class T>
 HEPTAD_INLINE Vector<T> multiply_add(Vector<T> x, Vector<T> y, Vector<T> acc) {
 #if defined(HEPTAD_NEON)
-    if constexpr (is_long<T>) {
-        return acc + x * y;
-    } else if constexpr (sizeof(T) == 8) {
+    if constexpr (is_real<T> && sizeof(T) == 8) {
         return vfmaq_f64(acc, x, y);
-    } else if constexpr (static_cast<T>(-1) < static_cast<T>(0)) {
+    } else if constexpr (is_real<T>) {
         return vfmaq_f32(acc, x, y);
-    } else {
+    } else if constexpr (sizeof(T) == 4) {
         return vmlaq_u32(acc, x, y);
     }
 #elif defined(HEPTAD_AVX512)
-    if constexpr (is_long<T>) {
-        return acc + x * y;
-    } else if constexpr (sizeof(T) == 8) {
+    if constexpr (is_real<T> && sizeof(T) == 8) {
         return _mm512_fmadd_pd(x, y, acc);
-    } else if constexpr (static_cast<T>(-1) < static_cast<T>(0)) {
+    } else if constexpr (is_real<T>) {
         return _mm512_fmadd_ps(x, y, acc);
-    } else {
-        return acc + x * y;
     }
 #elif defined(HEPTAD_AVX2)
-    if constexpr (is_long<T>) {
-        return acc + x * y;
-    } else if constexpr (sizeof(T) == 8) {
+    if constexpr (is_real<T> && sizeof(T) == 8) {
         return _mm256_fmadd_pd(x, y, acc);
-    } else if constexpr (static_cast<T>(-1) < static_cast<T>(0)) {
+    } else if constexpr (is_real<T>) {
         return _mm256_fmadd_ps(x, y, acc);
-    } else {
-        return acc + x * y;
     }
-#else
-    return acc + x * y;
 #endif
+    return acc + x * y;
 }
 
 // acc + x * y for one x. NEON multiplies by a scalar register: a broadcast would take a place among the
@@ -141,14 +130,14 @@ HEPTAD_INLINE Vector<T> multiply_add(Vector<T> x, Vector<T> y, Vector<T> acc) {
 template <class T>
 HEPTAD_INLINE Vector<T> multiply_add_scalar(T x, Vector<T> y, Vector<T> acc) {
 #if defined(HEPTAD_NEON)
-    if constexpr (is_long<T>) {
-        return acc + x * y;
-    } else if constexpr (sizeof(T) == 8) {
+    if constexpr (is_real<T> && sizeof(T) == 8) {
         return vfmaq_n_f64(acc, y, x);
-    } else if constexpr (static_cast<T>(-1) < static_cast<T>(0)) {
+    } else if constexpr (is_real<T>) {
         return vfmaq_n_f32(acc, y, x);
-    } else {
+    } else if constexpr (sizeof(T) == 4) {
         return vmlaq_n_u32(acc, y, x);
+    } else {
+        return acc + x * y;
     }
 #else
     return multiply_add<T>(broadcast(x), y, acc);
@@ -177,11 +166,11 @@ HEPTAD_INLINE Vector<T> load_scalars(const T* from) {
 template <class T>
 HEPTAD_INLINE Vector<T> multiply_add_lane(Vector<T> scalars, int lane, Vector<T> y, Vector<T> acc) {
 #if defined(HEPTAD_NEON)
-    if constexpr (is_long<T>) {
+    if constexpr (!is_real<T> && sizeof(T) == 8) {
         return acc + scalars[lane] * y;
     } else if constexpr (sizeof(T) == 8) {
         return lane == 0 ? vfmaq_laneq_f64(acc, y, scalars, 0) : vfmaq_laneq_f64(acc, y, scalars, 1);
-    } else if constexpr (static_cast<T>(-1) < static_cast<T>(0)) {
+    } else if constexpr (is_real<T>) {
         switch (lane) {
             case 0:
                 return vfmaq_laneq_f32(acc, y, scalars, 0);

@@ -5,7 +5,7 @@
 // pairs of rows: 8 depths of the first row, 8 of the second. Rows and depths that do not exist are zero.
 #pragma once
 
-#include "kernels/cpu/microkernel_vector.hpp"
+#include "kernels/cpu/pack_panels.hpp"
 
 namespace heptad::cpu {
 namespace {
@@ -109,20 +109,7 @@ void pack_limbs(std::int64_t width, std::int64_t k, const std::uint32_t* source,
                                source + q * panel * stride + g * limb_depths * depth_stride, stride, depth_stride,
                                to + (q * groups + g) * group_bytes);
     };
-    // The source is walked in long runs either way.
-    if (stride == 1) {
-        for (std::int64_t g = 0; g < groups; ++g) {
-            for (std::int64_t q = 0; q < panels; ++q) {
-                pack_group(q, g);
-            }
-        }
-    } else {
-        for (std::int64_t q = 0; q < panels; ++q) {
-            for (std::int64_t g = 0; g < groups; ++g) {
-                pack_group(q, g);
-            }
-        }
-    }
+    over_panels(panels, groups, stride == 1, pack_group);
 }
 
 }  // namespace

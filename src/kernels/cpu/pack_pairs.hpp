@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernels/cpu/microkernel.hpp"
-#include "kernels/cpu/microkernel_vector.hpp"
+#include "kernels/cpu/pack_panels.hpp"
 
 namespace heptad::cpu {
 namespace {
@@ -18,20 +18,6 @@ HEPTAD_INLINE void interleave(const std::uint16_t* first, const std::uint16_t* s
     }
 }
 
-/// 4 runs of 4 pairs, `stride` numbers apart, become the columns of others, `to_stride` apart.
-HEPTAD_INLINE void transpose_pairs(const std::uint16_t* from, std::int64_t stride, std::uint16_t* to,
-                                   std::int64_t to_stride) {
-    using V = Vector<std::uint32_t, 16>;
-    const V r0 = load_as<V>(from), r1 = load_as<V>(from + stride);
-    const V r2 = load_as<V>(from + 2 * stride), r3 = load_as<V>(from + 3 * stride);
-    const V even_01 = __builtin_shufflevector(r0, r1, 0, 4, 2, 6), odd_01 = __builtin_shufflevector(r0, r1, 1, 5, 3, 7);
-    const V even_23 = __builtin_shufflevector(r2, r3, 0, 4, 2, 6), odd_23 = __builtin_shufflevector(r2, r3, 1, 5, 3, 7);
-    store(to, __builtin_shufflevector(even_01, even_23, 0, 1, 4, 5));
-    store(to + to_stride, __builtin_shufflevector(odd_01, odd_23, 0, 1, 4, 5));
-    store(to + 2 * to_stride, __builtin_shufflevector(even_01, even_23, 2, 3, 6, 7));
-    store(to + 3 * to_stride, __builtin_shufflevector(odd_01, odd_23, 2, 3, 6, 7));
-}
-
 /// A chunk of a full panel of A whose rows lie side by side (the depths are apart).
 template <int rows>
 HEPTAD_INLINE void pack_across_depth(const std::uint16_t* source, std::int64_t depth_stride, std::uint16_t* to) {
@@ -43,8 +29,8 @@ HEPTAD_INLINE void pack_across_depth(const std::uint16_t* source, std::int64_t d
     for (int s = 0; s < rows; s += 4) {
         const int i = s + 4 <= rows ? s : rows - 4;  // the last ones may come a second time
         for (std::int64_t p = 0; p < pairs_in_chunk; p += 4) {
-            transpose_pairs(reinterpret_cast<const std::uint16_t*>(&pairs[p][i]), 2 * rows,
-                            to + i * Bf16Kernels::chunk + 2 * p, Bf16Kernels::chunk);
+            transpose_square<std::uint32_t>(reinterpret_cast<const std::uint16_t*>(&pairs[p][i]), 2 * rows,
+                                            to + i * Bf16Kernels::chunk + 2 * p, Bf16Kernels::chunk);
         }
     }
 }
@@ -74,7 +60,7 @@ HEPTAD_INLINE void pack_chunk_of_b(const std::uint16_t* source, std::int64_t str
     } else {
         for (std::int64_t j = 0; j < cols; j += 4) {
             for (std::int64_t p = 0; p < Bf16Kernels::chunk; p += 8) {
-                transpose_pairs(source + j * stride + p, stride, to + p * cols + 2 * j, 2 * cols);
+                transpose_square<std::uint32_t>(source + j * stride + p, stride, to + p * cols + 2 * j, 2 * cols);
             }
         }
     }
@@ -113,20 +99,7 @@ void pack_pairs(std::int64_t width, std::int64_t k, const std::uint16_t* source,
             pack_part<panel, pack_chunk>(used, depths, from, stride, depth_stride, to);
         }
     };
-    // The source is walked in long runs either way.
-    if (stride == 1) {
-        for (std::int64_t g = 0; g < chunks; ++g) {
-            for (std::int64_t q = 0; q < panels; ++q) {
-                pack(q, g);
-            }
-        }
-    } else {
-        for (std::int64_t q = 0; q < panels; ++q) {
-            for (std::int64_t g = 0; g < chunks; ++g) {
-                pack(q, g);
-            }
-        }
-    }
+    over_panels(panels, chunks, stride == 1, pack);
 }
 
 inline int least_exponent(const std::uint16_t* packed, std::int64_t count) {

@@ -7,11 +7,12 @@
 namespace heptad::cpu {
 namespace {
 
-/// rows x 16 bytes at `from` (row stride in elements) become columns at `to`, `to_stride` apart. 4 x 4 or 2 x 2.
-template <class T>
+/// Runs of 16 bytes, `stride` elements apart, become the columns of others, `to_stride` apart: 4 x 4 units of four
+/// bytes, or 2 x 2 of eight. A unit is an element, or a pair of them.
+template <class Unit, class T>
 HEPTAD_INLINE void transpose_square(const T* from, std::int64_t stride, T* to, std::int64_t to_stride) {
-    using V = Vector<T, 16>;
-    if constexpr (sizeof(T) == 4) {
+    using V = Vector<Unit, 16>;
+    if constexpr (sizeof(Unit) == 4) {
         const V r0 = load_as<V>(from), r1 = load_as<V>(from + stride);
         const V r2 = load_as<V>(from + 2 * stride), r3 = load_as<V>(from + 3 * stride);
         const V even_01 = __builtin_shufflevector(r0, r1, 0, 4, 2, 6),
@@ -40,7 +41,7 @@ HEPTAD_INLINE void transpose_rows(const T* source, std::int64_t stride, T* packe
         const int i = s + 1 < squares ? s * square : panel - square;  // the last ones may come a second time
         HEPTAD_UNROLL
         for (int p = 0; p < depths; p += square) {
-            transpose_square(source + i * stride + p, stride, packed + p * panel + i, panel);
+            transpose_square<T>(source + i * stride + p, stride, packed + p * panel + i, panel);
         }
     }
 }
@@ -76,6 +77,25 @@ HEPTAD_INLINE void pack_straight(std::int64_t full_panels, std::int64_t k, const
             for (std::int64_t p = begin; p < end; ++p) {
                 __builtin_memcpy(packed + (q * k + p) * panel, source + p * depth_stride + q * panel,
                                  panel * sizeof(T));
+            }
+        }
+    }
+}
+
+/// pack(panel, group) for groups of depths of all panels: the source is walked in long runs, `across` the panels or
+/// along the depth.
+template <class Pack>
+HEPTAD_INLINE void over_panels(std::int64_t panels, std::int64_t groups, bool across, const Pack& pack) {
+    if (across) {
+        for (std::int64_t g = 0; g < groups; ++g) {
+            for (std::int64_t q = 0; q < panels; ++q) {
+                pack(q, g);
+            }
+        }
+    } else {
+        for (std::int64_t q = 0; q < panels; ++q) {
+            for (std::int64_t g = 0; g < groups; ++g) {
+                pack(q, g);
             }
         }
     }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/cpu/combine_arithmetic.hpp"
 #include "kernels/cpu/cpu_features.hpp"
 
 namespace heptad::cpu {
@@ -68,9 +69,10 @@ void scan_blocks(const ConstView& v, std::int64_t most_rows, std::int64_t most_c
     }
 }
 
-/// `Stored` values are copied by `gather(from, stride, to, count)` where they do not lie as the kernel reads them.
-template <class Stored, class Value, class Bits, class Gather>
-ScanResult scan_values(const ConstView& view, ScanKernel<Value, Bits> kernel, Gather&& gather) {
+/// `Stored` values are copied by `gather` where they do not lie as the kernel reads them.
+template <class Stored, class Value, class Bits>
+ScanResult scan_values(const ConstView& view, const KernelTable& kernels, ScanKernel<Value, Bits> kernel,
+                       Gather<Value> gather) {
     const bool turned = !is_row_contiguous(view) &&
                         (is_column_contiguous(view) || std::abs(view.row_stride) < std::abs(view.col_stride));
     const ConstView v = turned ? transposed(view) : view;
@@ -92,7 +94,7 @@ ScanResult scan_values(const ConstView& view, ScanKernel<Value, Bits> kernel, Ga
             v, kMostRows, kMostCols, kernel,
             [&](std::int64_t row, std::int64_t col, std::int64_t rows, std::int64_t cols) {
                 for (std::int64_t i = 0; i < rows; ++i) {
-                    gather(at(row + i, col), v.col_stride, copy.data() + i * cols, cols);
+                    gather(kernels, at(row + i, col), v.col_stride, copy.data() + i * cols, cols);
                 }
                 return Rows<Value>{copy.data(), cols};
             },
@@ -114,38 +116,20 @@ ScanResult scan_values(const ConstView& view, ScanKernel<Value, Bits> kernel, Ga
     return result;
 }
 
-constexpr auto copy_values = [](const auto* from, std::int64_t stride, auto* to, std::int64_t count) {
-    for (std::int64_t j = 0; j < count; ++j) {
-        to[j] = from[j * stride];
-    }
-};
-
-ScanResult scan_halves(const ConstView& view, const KernelTable& kernels, decltype(KernelTable::widen_bf16) widen) {
-    return scan_values<std::uint16_t>(
-        view, kernels.scan_f32, [widen](const std::uint16_t* from, std::int64_t stride, float* to, std::int64_t count) {
-            if (stride == 1) {
-                return widen(from, to, count);
-            }
-            for (std::int64_t j = 0; j < count; ++j) {
-                widen(from + j * stride, to + j, 1);
-            }
-        });
-}
-
 }  // namespace
 
 ScanResult scan_view(const ConstView& view, InstructionSet set) {
     const KernelTable& kernels = kernel_table_of(set);
     switch (view.type) {
         case Type::f64:
-            return scan_values<double>(view, kernels.scan_f64, copy_values);
+            return scan_values<double>(view, kernels, kernels.scan_f64, gather_same<double>);
         case Type::f32:
         case Type::tf32:
-            return scan_values<float>(view, kernels.scan_f32, copy_values);
+            return scan_values<float>(view, kernels, kernels.scan_f32, gather_same<float>);
         case Type::bf16:
-            return scan_halves(view, kernels, kernels.widen_bf16);
+            return scan_values<std::uint16_t>(view, kernels, kernels.scan_f32, gather_half<&KernelTable::widen_bf16>);
         case Type::f16:
-            return scan_halves(view, kernels, kernels.widen_f16);
+            return scan_values<std::uint16_t>(view, kernels, kernels.scan_f32, gather_half<&KernelTable::widen_f16>);
         default:
             return {};
     }

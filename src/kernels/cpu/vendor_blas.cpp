@@ -15,8 +15,7 @@
 #include "base/free_memory.hpp"
 #include "base/shared_state.hpp"
 #include "kernels/cpu/vendor_blas_calls.hpp"
-#include "kernels/cpu/vendor_blas_load.hpp"
-#include "kernels/cpu/vendor_blas_memory.hpp"
+#include "kernels/cpu/vendor_blas_correction.hpp"
 
 namespace heptad::cpu {
 namespace {

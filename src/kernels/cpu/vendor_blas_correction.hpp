@@ -14,6 +14,7 @@
 #include <string>
 
 #include "kernels/cpu/cpu_info.hpp"
+#include "kernels/cpu/vendor_blas.hpp"
 
 namespace heptad::cpu {
 
@@ -22,5 +23,11 @@ std::string better_openblas_core(const CpuInfo& cpu, const std::string& picked);
 
 /// The name of the BLIS configuration to ask for, or "" if `picked` is good enough for this processor.
 std::string better_blis_core(const CpuInfo& cpu, const std::string& picked);
+
+/// Whether allow_vendor_corrections() was called: this process is ours.
+bool corrections_allowed() noexcept;
+
+/// Opens it and fills `library`. Returns why it cannot be used, or "". What was opened stays open.
+std::string load_vendor_file(Vendor vendor, const char* file, VendorLibrary& library);
 
 }  // namespace heptad::cpu

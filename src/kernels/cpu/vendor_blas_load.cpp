@@ -11,7 +11,6 @@
 #include "base/fail_if.hpp"
 #include "base/thread_pool.hpp"
 #include "kernels/cpu/vendor_blas_correction.hpp"
-#include "kernels/cpu/vendor_blas_load.hpp"
 #include "kernels/cpu/vendor_blas_probe.hpp"
 
 namespace heptad::cpu {

@@ -18,7 +18,6 @@
 #include "base/thread_pool.hpp"
 #include "kernels/cpu/vendor_blas.hpp"
 #include "kernels/cpu/vendor_blas_calls.hpp"
-#include "kernels/cpu/vendor_blas_memory.hpp"
 
 namespace heptad::cpu {
 namespace {

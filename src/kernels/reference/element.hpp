@@ -7,7 +7,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "base/half.hpp"
+#include "base/stored_type.hpp"
 #include "base/view.hpp"
 #include "kernels/scalars.hpp"
 
@@ -17,31 +17,20 @@ template <class Storage, class Arithmetic>
 struct FloatElement {
     using Stored = Storage;
     using Value = Arithmetic;
+    static Value load(Stored x) { return static_cast<Value>(to_double(x)); }
+    static Stored store(Value x) { return from_double<Stored>(x); }
     static Value coefficient(double x) { return static_cast<Value>(x); }
     static Value zero() { return 0; }
     static Value factor(Value x) { return x; }
     static Value times(Value x, Value y) { return x * y; }
     static Value plus(Value x, Value y) { return x + y; }
 };
-
-struct F64 : FloatElement<double, double> {
-    static Value load(Stored x) { return x; }
-    static Stored store(Value x) { return x; }
-};
-struct F32 : FloatElement<float, float> {
-    static Value load(Stored x) { return x; }
-    static Stored store(Value x) { return x; }
-};
+using F64 = FloatElement<double, double>;
+using F32 = FloatElement<float, float>;
+using Bf16 = FloatElement<bf16, float>;
+using F16 = FloatElement<f16, float>;
 struct Tf32 : F32 {
     static Value factor(Value x) { return round_to_tf32(x); }
-};
-struct Bf16 : FloatElement<bf16, float> {
-    static Value load(Stored x) { return to_float(x); }
-    static Stored store(Value x) { return to_bf16(x); }
-};
-struct F16 : FloatElement<f16, float> {
-    static Value load(Stored x) { return to_float(x); }
-    static Stored store(Value x) { return to_f16(x); }
 };
 
 template <class Storage, class Residue, Residue (*residue)(double)>

@@ -123,7 +123,7 @@ public:
         }
         for_each_part_of_b([&](const Window& window, const Matrix& b) {
             const ConstView right = conjugated(b.view(), work_.node.conjugate_b);
-            const PartLanes<T> y = multiply_parts(right, drawn(window), pool_);
+            const PartLanes<T> y = multiply_parts(right, drawn(window, weights_of(window)), pool_);
             for (std::size_t part = 0; part < y.size(); ++part) {
                 check::add_rows(y_[part], window.row, y[part], 1);
             }
@@ -145,17 +145,11 @@ public:
         });
         for_each_part_of_c([&](const Window& window, const Matrix& c, const Matrix& c0) {
             const std::vector<double> weights = weights_of(window);
-            PartLanes<T> x = drawn(window);
-            const auto take = [&](const Matrix& matrix, auto take_part) {
-                const std::vector<ConstView> parts = parts_of(matrix.view());
-                for (std::size_t part = 0; part < parts.size(); ++part) {
-                    (residual_.*take_part)(window.row, parts[part], x[part], weights);
-                }
-            };
-            take(c, &check::Residual<T>::take_c);
+            PartLanes<T> x = drawn(window, weights);
+            check::take_parts(residual_, &check::Residual<T>::take_c, window.row, c.view(), x, weights);
             if (c0.rows() > 0) {
                 x = turned_by(check::direction_of(work_.node.beta), std::move(x));
-                take(c0, &check::Residual<T>::take_c0);
+                check::take_parts(residual_, &check::Residual<T>::take_c0, window.row, c0.view(), x, weights);
             }
         });
         merge_at_root(work_.ranks, residual_.sums.data, sum);
@@ -172,13 +166,8 @@ private:
                    ? std::vector<double>(weights_.begin() + window.col, weights_.begin() + window.col + window.cols)
                    : std::vector<double>();
     }
-    PartLanes<T> drawn(const Window& window) const {
-        PartLanes<T> x;
-        for (std::size_t part = 0; part < y_.size(); ++part) {
-            x.push_back(check::draw_vectors<T>(splitmix_word(seed_, static_cast<std::int64_t>(part)), window.col,
-                                               window.cols, kLanes<T>, weights_of(window).data()));
-        }
-        return x;
+    PartLanes<T> drawn(const Window& window, const std::vector<double>& weights) const {
+        return check::draw_parts<T>(seed_, y_.size(), window.col, window.cols, kLanes<T>, weights);
     }
     static check::JudgedProduct judged(const CheckWork& work) {
         const auto& [alpha, beta] = std::tie(work.node.alpha, work.node.beta);
@@ -190,9 +179,8 @@ private:
         if constexpr (kIsRounded<T>) {
             check::StreamedResidual judge(product_);
             check::StreamedResidual::Strip strip;
-            y_.size() == 1 ? check::StreamedResidual::add_columns(strip, b_cols_, weights_)
-                           : check::StreamedResidual::add_columns(strip, check::for_both_parts(b_cols_),
-                                                                  check::for_both_parts(weights_));
+            check::StreamedResidual::add_columns(strip, check::for_parts(b_cols_, y_.size()),
+                                                 check::for_parts(weights_, y_.size()));
             residual_.judge(judge, strip, {0, plan_.m}, {0, plan_.m}, 0);
             return judge.result(kLanes<T>, seed_);
         } else {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "io/output_lock.hpp"
+#include "io/partial_file.hpp"
 #include "product/cluster/cluster_job.hpp"
 #include "product/cluster/job_inputs.hpp"
 

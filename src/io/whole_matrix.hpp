@@ -1,4 +1,4 @@
-// A whole matrix of numbers into a file, whose suffix says the format:
+// A whole matrix of numbers from a file of any format into memory, and into a file, whose suffix says the format:
 //
 //   C.npy            and every name whose suffix promises nothing else
 //   C.h5:/path       a dataset of an HDF5 file (where the library was found)
@@ -8,8 +8,12 @@
 
 #include "base/view.hpp"
 #include "io/hooks.hpp"
+#include "io/matrix_source.hpp"
 
 namespace heptad {
+
+/// Throws Error(input) as find_matrix() does, Error(resource) without memory and Error(cancelled).
+Matrix read_matrix(const MatrixName& name, const FileHooks& hooks = {});
 
 /// Does the suffix promise a format that no result is written in, such as .mtx or .csv?
 bool promises_foreign_format(const std::string& path);

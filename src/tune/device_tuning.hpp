@@ -1,12 +1,17 @@
+// What `heptad tune --device cuda` tries besides leaves and whole plans.
+//
 // Which split into serial and parallel levels is fastest for packed bits on a device (P3's d_s and d_p; d_i is what
 // they leave), and which cut at the host for matrices that do not fit (d_h, and pipelines to a device), cannot be told
 // from rates alone, so `heptad tune --device cuda` tries them, within the memory that is free (P3 3.17).
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "kernels/cuda/device/cuda_backend.hpp"
+#include "kernels/cuda/device/device.hpp"
 #include "plan/model/machine.hpp"
 
 namespace heptad {
@@ -27,5 +32,29 @@ std::vector<BitHostSample> measure_bit_hosts(const BitHostTrial& trial,
                                              const std::function<void(const std::string&)>& note);
 /// What `heptad tune` tries on a device: 1.5 GiB of matrices in 1 GiB, about four seconds on an H200.
 BitHostTrial host_trial_of(int device);
+
+// P1 finds the shape of its addition kernel by trying them all; so does `heptad tune --device cuda`, for each element
+// type and each class of passes, on the passes that plans are made of.
+
+/// The fastest shape of each class for one type: winograd's sums of A (few blocks), winograd*winograd's (16 in, 49 out)
+/// and its result (49 in, 16 out), at n = 8192. `memory` holds pass_tuning_bytes(); `backend` works on `stream` and is
+/// left with its default shapes.
+std::vector<PassProfile> tune_passes(Type type, cuda::CudaBackend& backend, const cuda::Stream& stream, void* memory);
+std::int64_t pass_tuning_bytes(Type type);
+
+// The kernels with sums inside, for P2's model.
+
+/// What a tuning run lends: memory with random numbers of the type in it, and how long something takes.
+struct FusedTuning {
+    cuda::CudaBackend& backend;
+    std::byte* memory = nullptr;
+    std::int64_t memory_bytes = 0;
+    std::function<double(const std::function<void()>& act)> seconds_of;
+};
+
+/// Seconds of one more launch behind others.
+double fused_launch_seconds(Type type, const FusedTuning& tuning);
+/// One profile for each block shape of the type; none where there are no such kernels.
+std::vector<FusedProfile> tune_fused(Type type, const FusedDevice& device, const FusedTuning& tuning);
 
 }  // namespace heptad
