@@ -193,11 +193,7 @@ RunReport run_host_plan(const ProductPlan& plan, const DeviceSet& devices, Facto
                         const ConstView& b, Factor beta, const View& c, const ProductContext& context,
                         const ProductExponents& lines) {
     if (beta.imag() != 0) {  // blocks are updated with real factors
-        ProductContext before;
-        before.threads = context.threads;
-        Options in_place;
-        in_place.workspace_limit_bytes = 0;
-        multiply_in_memory(0, a, b, std::exchange(beta, 1), c, in_place, before);
+        scale_in_memory(std::exchange(beta, 1), c, context.threads);
     }
     const HostLayer layer = layer_of(plan);
     const HostCut& cut = *plan.host;

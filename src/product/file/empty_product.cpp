@@ -14,18 +14,6 @@ namespace {
 constexpr std::int64_t kCacheLine_bytes = 64;
 constexpr std::int64_t kMostBand_bytes = std::int64_t{64} << 20;  // higher bands are hardly faster
 
-void scale(Factor beta, const View& c, int threads) {
-    if (beta == 1.0) {
-        return;
-    }
-    Options options;
-    options.device = "cpu";
-    ProductContext context;
-    context.threads = threads;
-    const ConstView a(nullptr, c.type, c.rows, 0, 1, 1), b(nullptr, c.type, 0, c.cols, c.cols, 1);
-    multiply_in_memory(0, a, b, beta, c, options, context);
-}
-
 }  // namespace
 
 void write_scaled(const MatrixFile& c0, Factor beta, std::int64_t memory_bytes, const PartialFile& result,
@@ -52,7 +40,7 @@ void write_scaled(const MatrixFile& c0, Factor beta, std::int64_t memory_bytes, 
         if (from.packed) {  // bits are added as they are
             clear_beyond(from.cols, from.cols, c);
         } else {
-            scale(beta, c, hooks.threads);
+            scale_in_memory(beta, c, hooks.threads);
         }
         result.write(queue, to, window, made.data(), pitch);
         if (hooks.progress) {
