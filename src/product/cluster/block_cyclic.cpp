@@ -150,8 +150,7 @@ public:
         if (is_busy(own_)) {
             const WindowRanges window = result_ranges(own_);
             partial = Matrix(c.matrix.type, window.height(), window.width(), Order::column_major);
-            ProductContext context;
-            context.threads = threads;
+            const ProductContext context{.threads = threads};
             const ConstView left = a.transpose ? transposed(a_block.view()) : a_block.view();
             const ConstView right = b.transpose ? transposed(b_block.view()) : b_block.view();
             multiply_in_memory(alpha, conjugated(left, a.conjugate), conjugated(right, b.conjugate), 0, partial.view(),

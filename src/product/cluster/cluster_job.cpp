@@ -218,8 +218,7 @@ private:
     }
 
     ProductPlan plan_on_node(std::int64_t m, std::int64_t k, std::int64_t n, Type type, const Options& options) const {
-        ProductContext context;
-        context.threads = node_.threads;
+        const ProductContext context{.threads = node_.threads};
         return is_device_product(options.device) ? plan_device_product(m, k, n, type, options, context)
                                                  : plan_product(m, k, n, type, options, context);
     }

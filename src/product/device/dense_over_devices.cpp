@@ -39,8 +39,7 @@ BlockPlanner block_planner(const Options& one, bool cuda, Type type) {
         Options options = one;
         options.accumulate = accumulate;
         options.workspace_limit_bytes = workspace_bytes;
-        ProductContext context;
-        context.threads = 1;
+        const ProductContext context{.threads = 1};
         return (cuda ? plan_device_product : plan_product)(block.m, block.k, block.n, type, options, context);
     };
 }

@@ -18,8 +18,7 @@ StageProducts processor_stage(const Options& options, int threads) {
         Options limited = options;
         limited.accumulate = product.accumulate;
         limited.workspace_limit_bytes = product.workspace_limit_bytes;
-        ProductContext context;
-        context.threads = threads;
+        const ProductContext context{.threads = threads};
         ProductPlan plan = plan_product(product.m, product.k, product.n, type, limited, context);
         while (options.accuracy == Accuracy::balanced && unit_roundoff(type) > 0 && !plan.levels.empty() &&
                product.outer_growth > 1 &&

@@ -21,8 +21,7 @@ ProductPlan plan_of_share(const Request& request, const ProblemSize& size, Type 
     const std::string& device = request.options.device;
     fail_if(is_device_list(device), ErrorCode::usage,
             "a plan is for one device; use plan_over_devices() for products over '{}'", device);
-    ProductContext context;
-    context.threads = request.threads;
+    const ProductContext context{.threads = request.threads};
     const auto plan = is_device_product(device) ? plan_device_product : plan_product;
     return plan(share.m, share.k, share.n, type, request.options, context);
 }

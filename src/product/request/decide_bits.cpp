@@ -80,8 +80,7 @@ RequestPlan decide_bits(const Request& request, Type algebra, const BitFacts& fa
     plan.options.host.host_memory_bytes = workspace_after(facts.operand_bytes, request);
     bits::BitOptions options = bit_options(request);
     options.host = plan.options.host;
-    ProductContext context;
-    context.threads = request.threads;
+    const ProductContext context{.threads = request.threads};
     plan.decided = make_bit_plan_over_devices(algebra, facts.size, request.beta != 0.0, options, context);
     return plan;
 }

@@ -91,8 +91,7 @@ RequestPlan decide_numbers(const Request& request, const OperandFacts& facts, st
         take_given_plan(request, facts, plan);
         return plan;
     }
-    ProductContext context;
-    context.threads = request.threads;
+    const ProductContext context{.threads = request.threads};
     take_device_that_pays(facts.size, facts.type, operand_bytes, options, context);
     if (goes_over_devices(request, operand_bytes)) {
         options.workspace_limit_bytes = workspace_after(operand_bytes, request);

@@ -100,8 +100,7 @@ ProductPlan plan_of_cut(const StageProduct& product, Type type, bool in_host_mem
 StageProducts over_devices_stage(const Request& asked) {
     const DeviceList list = parse_device_list(asked.options.device);
     open_devices(list);  // told before anything is touched
-    ProductContext context;
-    context.threads = asked.threads;
+    const ProductContext context{.threads = asked.threads};
     StageProducts stage;
     stage.plan = [=, options = asked.options](const StageProduct& product, Type type) {
         return plan_of_cut(product, type, !list.cuda,
@@ -122,8 +121,7 @@ StageProducts over_devices_stage(const Request& asked) {
 StageProducts bits_over_devices_stage(const Request& asked, Type algebra) {
     const DeviceList list = parse_device_list(asked.options.device);
     const auto devices = std::make_shared<const DeviceSet>(open_devices(list));
-    ProductContext context;
-    context.threads = asked.threads;
+    const ProductContext context{.threads = asked.threads};
     StageProducts stage;
     stage.plan = [=, options = bit_options(asked)](const StageProduct& product, Type type) {
         return plan_of_cut(
@@ -174,8 +172,7 @@ std::optional<StageChoice> choice_for(const Request& request, const FileProblem&
     options.host = request.options.host;
     options.workspace_limit_bytes =
         problem.memory_bytes - traffic.tile_bytes - traffic.panel_bytes - traffic.check_bytes;
-    ProductContext context;
-    context.threads = request.threads;
+    const ProductContext context{.threads = request.threads};
     try {
         return choose_stage(
             problem, traffic, step_s,

@@ -123,8 +123,7 @@ RequestPlan plan_bits(const Request& request, Type algebra, const ProblemSize& s
         if (request.memory_bytes) {
             options.host.host_memory_bytes = workspace_after(plan.operand_bytes, request);
         }
-        ProductContext context;
-        context.threads = request.threads;
+        const ProductContext context{.threads = request.threads};
         plan.decided = make_bit_plan_over_devices(algebra, size, request.beta != 0.0, options, context);
         return plan;
     }
@@ -162,8 +161,7 @@ RequestPlan plan_request(const Request& request, const ProblemSize& size, bool b
     refuse_outer_levels(request, "this product is made in memory, which --memory or --files would change");
     Options& options = plan.options;
     options.accumulate = request.beta != 0.0;
-    ProductContext context;
-    context.threads = request.threads;
+    const ProductContext context{.threads = request.threads};
     take_device_that_pays(size, type, plan.operand_bytes, options, context);
     const bool over_devices = goes_over_devices(request, plan.operand_bytes);
     const bool on_device = is_device_product(options.device);
