@@ -1,8 +1,5 @@
 #include "product/file/layered_files.hpp"
 
-#include <algorithm>
-#include <functional>
-#include <iterator>
 #include <utility>
 
 #include "base/error.hpp"
@@ -44,8 +41,7 @@ LayerScaling::LayerScaling(const LayeredRun& run, const OpenInputs& inputs, Oper
     };
     sums.a.scale_by(turned(even.of_a()));
     sums.b.scale_by(turned(even.of_b()));
-    std::transform(even.rows.begin(), even.rows.end(), std::back_inserter(minus_rows_), std::negate());
-    std::transform(even.cols.begin(), even.cols.end(), std::back_inserter(minus_cols_), std::negate());
+    scales_ = true;
 }
 
 void LayerScaling::require_even_operands(OperandSums& sums, bool resumed) const {
@@ -81,7 +77,7 @@ std::optional<VerifyResult> add_up_products(const LayeredRun& run, const LayerSc
     LastPassOptions options;
     options.alpha = run.request.alpha.real();
     options.beta = run.request.beta.real();
-    options.lines = scaling.scales() ? scaling.of_result() : LineExponents{};
+    options.lines = scaling.of_result();
     options.threads = hooks.threads;
     options.overlap = run.request.overlap;
     options.io = run.request.io;
