@@ -2,7 +2,6 @@
 // come to the same answer. Complex numbers are even where both of their parts are.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -12,27 +11,13 @@
 #include "kernels/cpu/cpu_kernels.hpp"
 #include "plan/search/planner.hpp"
 #include "product/cluster/rank_work.hpp"
+#include "product/cluster/tree_merge.hpp"
 
 namespace heptad {
 namespace {
 
-/// Everybody's values, put together one by one.
-template <class T, class Merge>
-void merge_among_ranks(Communicator& ranks, std::vector<T>& values, Merge&& merge) {
-    std::string text(values.size() * sizeof(T), '\0');
-    std::memcpy(text.data(), values.data(), text.size());
-    const std::vector<std::string> texts = ranks.gather_texts(text);
-    std::vector<T> others(values.size());
-    for (std::size_t rank = 0; rank < texts.size(); ++rank) {
-        std::memcpy(others.data(), texts[rank].data(), text.size());
-        if (rank == 0) {
-            values = others;
-        } else {
-            std::transform(values.begin(), values.end(), others.begin(), values.begin(), merge);
-        }
-    }
-}
-constexpr auto larger = [](double x, double y) { return std::max(x, y); };
+constexpr auto larger = [](double& all, double part) { all = std::max(all, part); };
+constexpr auto sum = [](auto& all, auto part) { all += part; };
 
 void add(std::vector<double>& sums, std::int64_t first, const std::vector<double>& more) {
     const auto to = sums.begin() + first;
@@ -72,15 +57,15 @@ public:
             rows.note_rows(backend, part, window.row);
             cols.note_rows(backend, transposed(ConstView(part)), window.col);
         });
-        merge_among_ranks(ranks, largest, larger);
-        merge_among_ranks(ranks, sums, std::plus());
+        merge_everywhere(ranks, largest, larger);
+        merge_everywhere(ranks, sums, sum);
         scan = {*std::max_element(largest.begin(), largest.end()),
                 {largest.begin(), largest.begin() + rows_},
                 {largest.begin() + rows_, largest.end()},
                 {sums.begin(), sums.begin() + rows_},
                 {sums.begin() + rows_, sums.end()}};
         for (std::vector<std::int64_t>* const values : {&rows.sums, &rows.counts, &cols.sums, &cols.counts}) {
-            merge_among_ranks(ranks, *values, std::plus());
+            merge_everywhere(ranks, *values, sum);
         }
     }
 
@@ -117,10 +102,10 @@ struct ScaledLines {
         counts.note_rows(backend, pieces, first, sample, {}, usual);
     }
     void merge(Communicator& ranks) {
-        merge_among_ranks(ranks, counts.steps, std::plus());
-        merge_among_ranks(ranks, sums, std::plus());
+        merge_everywhere(ranks, counts.steps, sum);
+        merge_everywhere(ranks, sums, sum);
         std::vector<double> one{largest};
-        merge_among_ranks(ranks, one, larger);
+        merge_everywhere(ranks, one, larger);
         largest = one.front();
     }
 };
