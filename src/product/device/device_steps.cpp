@@ -103,10 +103,8 @@ public:
 
     void multiply(Factor alpha, const StripPlace& left, std::int64_t right_slot, Factor beta, const TilePlace& place,
                   const ProductPlan& plan) override {
-        ProductContext context;
-        context.stream = multiply_.handle();
-        context.workspace = workspace_.data();
-        context.workspace_bytes = sizes_.workspace_bytes;
+        const ProductContext context{
+            .workspace = workspace_.data(), .workspace_bytes = sizes_.workspace_bytes, .stream = multiply_.handle()};
         const View& strip = left_views_[index(left.slot)];
         multiply_on_device(alpha, conjugated(block(strip, left.row, 0, left.rows, strip.cols), sizes_.left.conjugate),
                            conjugated(right_views_[index(right_slot)], sizes_.right.conjugate), beta, result(place),

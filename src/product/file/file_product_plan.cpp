@@ -31,11 +31,8 @@ StageProducts processor_stage(const Options& options, int threads) {
     stage.check = check_plan_in_memory;
     stage.multiply = [threads](Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
                                const ProductPlan& plan, void* workspace, std::int64_t workspace_bytes) {
-        ProductContext context;
-        context.threads = threads;
-        context.workspace = workspace;
-        context.workspace_bytes = workspace_bytes;
-        return multiply_in_memory(alpha, a, b, beta, c, plan, context);
+        return multiply_in_memory(alpha, a, b, beta, c, plan,
+                                  {.threads = threads, .workspace = workspace, .workspace_bytes = workspace_bytes});
     };
     return stage;
 }
