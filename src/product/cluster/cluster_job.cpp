@@ -1,9 +1,7 @@
 #include "product/cluster/cluster_job.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <exception>
-#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -16,15 +14,10 @@
 #include "product/cluster/node_share.hpp"
 #include "product/cluster/same_files.hpp"
 #include "product/device/device_product.hpp"
-#include "product/memory/product.hpp"
+#include "product/file/product_inputs.hpp"
 
 namespace heptad {
 namespace {
-
-bool is_same_file(const std::string& x, const std::string& y) {
-    std::error_code ignored;
-    return std::filesystem::equivalent(x, y, ignored);
-}
 
 class JobRun {
 public:
@@ -200,12 +193,8 @@ private:
     }
 
     void decide_anew(JobRecord& record) const {
-        if (job_.resume && !job_.c0.empty() && is_same_file(job_.c0, job_.output)) {
-            // A job that ended just after it gave the result its name leaves exactly this.
-            fail(ErrorCode::input,
-                 "there is nothing to resume for '{}', which may hold the sum already; look at it, and run without "
-                 "--resume to add again",
-                 job_.output);
+        if (job_.resume && !job_.c0.empty()) {
+            refuse_to_add_again(job_.c0, job_.output, job_.output);
         }
         ClusterRequest request = job_.request;
         request.memory_bytes = record.memory_bytes;
@@ -217,29 +206,18 @@ private:
         record.plan = make_cluster_plan(size, inputs_->type(), ranks_.size(), request, outcome_.rates);
     }
 
-    ProductPlan plan_on_node(std::int64_t m, std::int64_t k, std::int64_t n, Type type, const Options& options) const {
-        const ProductContext context{.threads = node_.threads};
-        return is_device_product(options.device) ? plan_device_product(m, k, n, type, options, context)
-                                                 : plan_product(m, k, n, type, options, context);
-    }
-
     /// How this rank multiplies the largest pieces: another plan would make other bits.
     ProductPlan typical_product() const {
-        const ProblemSize size = largest_product(outcome_.plan);
         Options options = node_.options;
         options.accumulate = true;
-        return plan_on_node(size.m, size.k, size.n, outcome_.plan.type, options);
+        return plan_where_asked(largest_product(outcome_.plan), outcome_.plan.type, options,
+                                {.threads = node_.threads});
     }
 
     double predicted_rate(const ProblemSize& size, Type type) const {
-        const double cut = std::cbrt(static_cast<double>(ranks_.size()));
-        const auto part = [&](std::int64_t whole) {
-            return std::max<std::int64_t>(1, std::llround(static_cast<double>(whole) / cut));
-        };
-        const std::int64_t m = part(size.m), k = part(size.k), n = part(size.n);
-        const ProductPlan share = plan_on_node(m, k, n, type, node_.options);
-        const double operations = 2.0 * static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n);
-        return operations / std::max(share.predicted_s, 1e-9);
+        const ProductPlan share = plan_of_share(size, type, ranks_.size(), node_.options, {.threads = node_.threads});
+        return 2.0 * static_cast<double>(share.m) * static_cast<double>(share.k) * static_cast<double>(share.n) /
+               std::max(share.predicted_s, 1e-9);
     }
 
     /// What the products inside the rank may use beside its parts of the matrices.

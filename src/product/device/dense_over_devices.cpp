@@ -34,13 +34,12 @@ Options device_options(const Options& options, const DeviceList& list, bool wide
     return widens ? without_levels(one) : one;
 }
 
-BlockPlanner block_planner(const Options& one, bool cuda, Type type) {
+BlockPlanner block_planner(const Options& one, Type type) {
     return [=](const ProblemSize& block, bool accumulate, std::int64_t workspace_bytes) {
         Options options = one;
         options.accumulate = accumulate;
         options.workspace_limit_bytes = workspace_bytes;
-        const ProductContext context{.threads = 1};
-        return (cuda ? plan_device_product : plan_product)(block.m, block.k, block.n, type, options, context);
+        return plan_where_asked(block, type, options, {.threads = 1});
     };
 }
 
@@ -128,7 +127,7 @@ HostDecision make_plan_for(const DeviceList& list, const ProblemSize& size, Type
     return make_host_plan(
         problem, device_facts(list),
         host_facts(std::min(options.workspace_limit_bytes, options.host.host_memory_bytes), effective_threads(context)),
-        block_planner(device_options(options, list, type != result_type), list.cuda, type));
+        block_planner(device_options(options, list, type != result_type), type));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <memory>
@@ -260,6 +261,21 @@ ProductPlan plan_device_product(std::int64_t m, std::int64_t k, std::int64_t n, 
     const bool by_default = options.workspace_limit_bytes == Options{}.workspace_limit_bytes;
     const auto make = by_default ? fitting_plan : device_plan;
     return *make(m, k, n, type, options, options.accumulate, context);
+}
+
+ProductPlan plan_where_asked(const ProblemSize& size, Type type, const Options& options,
+                             const ProductContext& context) {
+    const auto plan = is_device_product(options.device) ? plan_device_product : plan_product;
+    return plan(size.m, size.k, size.n, type, options, context);
+}
+
+ProductPlan plan_of_share(const ProblemSize& size, Type type, std::int64_t nodes, const Options& options,
+                          const ProductContext& context) {
+    const double cut = std::cbrt(static_cast<double>(nodes));
+    const auto part = [&](std::int64_t whole) {
+        return std::max<std::int64_t>(1, std::llround(static_cast<double>(whole) / cut));
+    };
+    return plan_where_asked({part(size.m), part(size.k), part(size.n)}, type, options, context);
 }
 
 RunReport multiply_on_device(const Product& product, const Options& options, const ProductContext& context) {

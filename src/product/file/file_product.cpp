@@ -90,12 +90,8 @@ public:
             add_input(*inputs.c0, false, false);
         }
         const bool is_left = request_.resume && ::access(names_.partial().c_str(), F_OK) == 0;
-        if (request_.resume && !is_left && sources_.c0 && same_file(sources_.c0->path, names_.target)) {
-            // A run that ended just after it gave the result its name leaves exactly this.
-            fail(ErrorCode::input,
-                 "there is nothing to resume for '{}', which may hold the sum already; look at it, and run without "
-                 "--resume to add again",
-                 names_.shown);
+        if (request_.resume && !is_left && sources_.c0) {
+            refuse_to_add_again(sources_.c0->path, names_.target, names_.shown);
         }
         if (sources_.m == 0 || sources_.k == 0 || sources_.n == 0) {
             return leftovers_.tidily([&] { return without_products(inputs); });

@@ -1,13 +1,20 @@
 #include "product/file/product_inputs.hpp"
 
-#include <sys/stat.h>
-
 #include <array>
+#include <filesystem>
 
 #include "base/error.hpp"
 #include "io/checksum.hpp"
 
 namespace heptad {
+namespace {
+
+bool same_file(const std::string& x, const std::string& y) {
+    std::error_code ignored;
+    return std::filesystem::equivalent(x, y, ignored);
+}
+
+}  // namespace
 
 FileLayout as_operand(FileLayout layout, bool transpose) {
     if (transpose) {
@@ -21,11 +28,13 @@ FileLayout operand_layout(const MatrixFile& file, bool transpose) {
     return as_operand(file.layout(), transpose);
 }
 
-bool same_file(const std::string& x, const std::string& y) {
-    struct stat first {
-    }, second{};
-    return ::stat(x.c_str(), &first) == 0 && ::stat(y.c_str(), &second) == 0 && first.st_ino == second.st_ino &&
-           first.st_dev == second.st_dev;
+void refuse_to_add_again(const std::string& c0, const std::string& output, const std::string& shown) {
+    if (same_file(c0, output)) {
+        fail(ErrorCode::input,
+             "there is nothing to resume for '{}', which may hold the sum already; look at it, and run without "
+             "--resume to add again",
+             shown);
+    }
 }
 
 FileIdentity identity_as_read(const MatrixFile& file, const FileLayout& layout, bool conjugate) {

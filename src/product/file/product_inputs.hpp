@@ -15,7 +15,9 @@ namespace heptad {
 FileLayout as_operand(FileLayout layout, bool transpose);
 FileLayout operand_layout(const MatrixFile& file, bool transpose);
 
-bool same_file(const std::string& x, const std::string& y);
+/// Throws Error(input) where nothing of a run is left and its C0 is its output, too: a run that ended just after it
+/// gave the result its name leaves exactly this.
+void refuse_to_add_again(const std::string& c0, const std::string& output, const std::string& shown);
 
 /// The same bytes read in another way (transposed, another dataset of the file) are another matrix.
 FileIdentity identity_as_read(const MatrixFile& file, const FileLayout& layout, bool conjugate);

@@ -173,7 +173,7 @@ RequestPlan plan_request(const Request& request, const ProblemSize& size, bool b
         look_at_library(plan, context);
         return plan;
     }
-    plan.decided = (on_device ? plan_device_product : plan_product)(size.m, size.k, size.n, type, options, context);
+    plan.decided = plan_where_asked(size, type, options, context);
     look_at_library(plan, context);
     if (on_device) {
         plan.device = cuda::device_index(options.device);
