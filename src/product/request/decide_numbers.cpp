@@ -39,7 +39,7 @@ void take_given_plan(const Request& request, const OperandFacts& facts, RequestP
     fail_if(is_packed(given), ErrorCode::input,
             "{} plans a product of packed bits, which this one is not with what is asked for", request.plan_file);
     if (given.host) {
-        plan.decided = given_over_devices(given, request, plan.operand_bytes);
+        plan.decide(given_over_devices(given, request, plan.operand_bytes));
         return;
     }
     plan.device = planned_device(given, request);
@@ -95,7 +95,7 @@ RequestPlan decide_numbers(const Request& request, const OperandFacts& facts, st
     take_device_that_pays(facts.size, facts.type, operand_bytes, options, context);
     if (goes_over_devices(request, operand_bytes)) {
         options.workspace_limit_bytes = workspace_after(operand_bytes, request);
-        plan.decided = make_plan_over_devices(facts.size, facts.type, facts.type, options, context);
+        plan.decide(make_plan_over_devices(facts.size, facts.type, facts.type, options, context));
         open_devices(parse_device_list(options.device));  // told before the files are read
         look_at_library(plan, context);
         return plan;
@@ -111,7 +111,8 @@ RequestPlan decide_numbers(const Request& request, const OperandFacts& facts, st
     TransferDecision divided =
         plan_host_operands(facts.size, facts.type, facts.type, options.accumulate, options, context);
     if (divided.is_divided()) {
-        plan.decided = std::move(divided);
+        plan.decided = divided.plan;
+        plan.divided = std::move(divided);
     } else {
         plan.decided = plan_device_product(facts.size.m, facts.size.k, facts.size.n, facts.type, options, context);
     }

@@ -19,13 +19,6 @@ Options classical(const Options& options) {
     return one;
 }
 
-const ProductPlan& plan_of(const ProductPlan& plan) {
-    return plan;
-}
-const ProductPlan& plan_of(const auto& decision) {
-    return decision.plan;
-}
-
 bool takes_outer_levels_for_even_data(const RequestPlan& plan) {
     return !plan.given && plan.options.accuracy == Accuracy::balanced;
 }
@@ -40,7 +33,7 @@ void look_at_library(RequestPlan& plan, const ProductContext& context) {
         return;
     }
     ProductPlan library;
-    if (std::holds_alternative<HostDecision>(plan.decided)) {
+    if (plan.over) {
         try {
             library = make_plan_over_devices(plan.size, plan.type, plan.type, options, context).plan;
         } catch (const Error&) {  // no such cut fits
@@ -48,7 +41,7 @@ void look_at_library(RequestPlan& plan, const ProductContext& context) {
         }
     } else if (on_device) {
         library = plan_device_product(m, k, n, plan.type, options, context);
-        if (std::holds_alternative<TransferDecision>(plan.decided)) {
+        if (plan.divided) {
             library.predicted_s =
                 predicted_from_host_s(plan.size, plan.type, plan.type, options.accumulate, options, context);
         }
@@ -60,7 +53,7 @@ void look_at_library(RequestPlan& plan, const ProductContext& context) {
 }
 
 Outlook RequestPlan::outlook() const {
-    const ProductPlan& plan = std::visit([](const auto& made) -> const ProductPlan& { return plan_of(made); }, decided);
+    const ProductPlan& plan = decided;
     const double measured = growth();
     Outlook outlook{
         promised_error(plan, measured > 0 ? measured : expected_growth(plan), takes_outer_levels_for_even_data(*this))};
@@ -77,8 +70,8 @@ Outlook Report::outlook() const {
     if (files) {
         return {promised_error(files->plan, expected_growth(files->plan), takes_outer_levels_for_even_data(plan))};
     }
-    const auto* whole = std::get_if<ProductPlan>(&plan.decided);
-    return products.fell_back && whole != nullptr ? Outlook{classical_promise(*whole)} : plan.outlook();
+    const bool whole = !plan.over && !plan.divided;
+    return products.fell_back && whole ? Outlook{classical_promise(plan.decided)} : plan.outlook();
 }
 
 }  // namespace heptad

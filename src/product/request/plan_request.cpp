@@ -84,7 +84,8 @@ RequestPlan plan_by_files(const Request& request, const ProblemSize& size, std::
     }
     files.wall_s = files.plan.predicted_s;
     RequestPlan plan{problem.type, size, 0, {}, request.options};
-    plan.decided = std::move(files);
+    plan.decided = files.plan;
+    plan.files = std::move(files);
     return plan;
 }
 
@@ -124,7 +125,7 @@ RequestPlan plan_bits(const Request& request, Type algebra, const ProblemSize& s
             options.host.host_memory_bytes = workspace_after(plan.operand_bytes, request);
         }
         const ProductContext context{.threads = request.threads};
-        plan.decided = make_bit_plan_over_devices(algebra, size, request.beta != 0.0, options, context);
+        plan.decide(make_bit_plan_over_devices(algebra, size, request.beta != 0.0, options, context));
         return plan;
     }
     ProductPlan whole = fitting_bit_plan(
@@ -169,7 +170,7 @@ RequestPlan plan_request(const Request& request, const ProblemSize& size, bool b
         options.workspace_limit_bytes = planned_workspace_limit(plan.operand_bytes, request);
     }
     if (over_devices) {
-        plan.decided = make_plan_over_devices(size, type, type, options, context);
+        plan.decide(make_plan_over_devices(size, type, type, options, context));
         look_at_library(plan, context);
         return plan;
     }

@@ -1,8 +1,9 @@
-// What was decided for a request, whatever the placement: the plan of that placement, and what all plans tell.
+// What was decided for a request, whatever the placement: its plan, and what the placement adds to that.
 #pragma once
 
+#include <optional>
 #include <string>
-#include <variant>
+#include <utility>
 
 #include "plan/predict/promised_error.hpp"
 #include "plan/search/host_plan.hpp"
@@ -29,14 +30,6 @@ struct FileRequestPlan : FileLaunch {
     bool disk_binds() const;
 };
 
-/// What all plans tell.
-struct PlanFacts {
-    std::string text;  // one line, which parses back
-    int levels = 0;
-    std::int64_t workspace_bytes = 0;
-    double predicted_s = 0, error_bound = 0;
-};
-
 /// What a person wants to know of a product before how it is made.
 struct Outlook {
     ErrorPromise error;
@@ -48,9 +41,7 @@ struct RequestPlan {
     Type type = Type::f32;
     ProblemSize size;
     std::int64_t operand_bytes = 0;
-    /// One device or the processor as a whole; one device, transfers beside the products; several devices or one that
-    /// is too small; from file to file.
-    std::variant<ProductPlan, TransferDecision, HostDecision, FileRequestPlan> decided = {};
+    ProductPlan decided = {};
     Options options = {};      // it was made with
     int device = -1;           // the number of an NVIDIA device that does it alone
     bool count = false;        // of common ones
@@ -60,7 +51,15 @@ struct RequestPlan {
     std::string library = {};  // the leaf of the library's classical product in its place, where that was looked at
     double library_s = 0;      // and its predicted time
 
-    PlanFacts facts() const;
+    std::optional<HostForecast> over = {};         // over several devices, or one that is too small
+    std::optional<TransferDecision> divided = {};  // on one device, transfers beside the products
+    std::optional<FileRequestPlan> files = {};     // from file to file
+
+    void decide(HostDecision made) {
+        decided = std::move(made.plan);
+        over = std::move(made.forecast);
+    }
+    int levels() const { return over ? decided.host->levels : level_count(decided); }
     Outlook outlook() const;
     double growth() const;  // of errors, as expected on even data; 0: not known
 };
