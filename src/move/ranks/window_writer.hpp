@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "io/transfer.hpp"
-#include "move/ranks/stored_elements.hpp"
-#include "plan/search/cluster_plan.hpp"
+#include "move/ranks/window_source.hpp"
 
 namespace heptad {
 

@@ -6,7 +6,6 @@
 
 #include "base/error.hpp"
 #include "move/staging.hpp"
-#include "product/device/cpu_device.hpp"
 #include "product/device/cuda_device.hpp"
 
 namespace heptad {
@@ -87,7 +86,7 @@ DeviceSet open_devices(const DeviceList& list) {
         if (list.cuda) {
             devices.push_back(std::make_unique<CudaDevice>(index));
         } else {
-            devices.push_back(std::make_unique<CpuDevice>(index));
+            devices.push_back(open_core(index));
         }
     }
     return devices;

@@ -154,8 +154,7 @@ private:
     std::vector<std::byte*> locked_;
 };
 
-}  // namespace
-
+/// On the device beside the workspace: with whole tiles of C, and with a strip of one at a time.
 std::int64_t step_device_bytes(const StepDeviceSizes& sizes, bool holds_tiles) {
     const StepBuffers& tiles = sizes.tiles;
     const std::int64_t of_c = holds_tiles ? checked_mul(tiles.slots, slot_bytes(sizes.type, tiles))
@@ -164,6 +163,8 @@ std::int64_t step_device_bytes(const StepDeviceSizes& sizes, bool holds_tiles) {
                                    checked_mul(sizes.right.slots, slot_bytes(sizes.type, sizes.right))),
                        of_c);
 }
+
+}  // namespace
 
 std::unique_ptr<StepDevice> open_device_steps(const StepDeviceSizes& sizes, int device, std::int64_t room_bytes) {
     cuda::require_device(device);

@@ -25,7 +25,6 @@
 #include "product/file/layered_files.hpp"
 #include "product/file/leftovers.hpp"
 #include "product/file/product_inputs.hpp"
-#include "product/file/product_sources.hpp"
 #include "product/file/resumed_run.hpp"
 #include "product/file/step_plans.hpp"
 

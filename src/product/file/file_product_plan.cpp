@@ -5,7 +5,6 @@
 #include "plan/search/planner.hpp"
 #include "product/file/file_product.hpp"
 #include "product/file/product_inputs.hpp"
-#include "product/file/product_sources.hpp"
 #include "product/file/step_plans.hpp"
 #include "product/memory/packed_bits.hpp"
 #include "product/memory/product.hpp"

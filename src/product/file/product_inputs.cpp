@@ -4,7 +4,11 @@
 #include <filesystem>
 
 #include "base/error.hpp"
+#include "base/size.hpp"
+#include "base/types.hpp"
+#include "io/bit_file.hpp"
 #include "io/checksum.hpp"
+#include "io/npy.hpp"
 
 namespace heptad {
 namespace {
@@ -15,6 +19,72 @@ bool same_file(const std::string& x, const std::string& y) {
 }
 
 }  // namespace
+
+ProductSources find_product_sources(const FileProductRequest& request) {
+    ProductSources sources{find_matrix(request.a), find_matrix(request.b), {}, 0, 0, 0};
+    const bool packed = sources.a.layout.packed;
+    if (!packed && (sources.a.type == Type::gf2 || sources.a.type == Type::boolean)) {
+        fail(ErrorCode::input,
+             "'{}' holds bits, one to a byte, which are multiplied in memory only; give more memory, or pack them",
+             sources.a.name);
+    }
+    const FileLayout a = request.transpose_a ? transposed(sources.a.layout) : sources.a.layout;
+    const FileLayout b = request.transpose_b ? transposed(sources.b.layout) : sources.b.layout;
+    if (sources.a.type != sources.b.type) {
+        fail(ErrorCode::input, "'{}' holds {} and '{}' holds {}; all matrices of a product must have one type",
+             sources.a.name, type_name(sources.a.type), sources.b.name, type_name(sources.b.type));
+    }
+    if (a.cols != b.rows) {
+        fail(ErrorCode::input,
+             "'{}' is {} x {} and '{}' is {} x {}, but the columns of the first must equal the rows of "
+             "the second; check the files or the transposes",
+             sources.a.name, a.rows, a.cols, sources.b.name, b.rows, b.cols);
+    }
+    sources.m = a.rows;
+    sources.k = a.cols;
+    sources.n = b.cols;
+    if (request.beta != 0.0) {
+        if (!request.c0) {
+            fail(ErrorCode::usage, "beta is {}, so the matrix that it multiplies is needed", std::abs(request.beta));
+        }
+        sources.c0 = find_matrix(*request.c0);
+        if (sources.c0->type != sources.a.type || sources.c0->layout.rows != a.rows ||
+            sources.c0->layout.cols != b.cols) {
+            fail(ErrorCode::input, "'{}' is {} x {} of {}, but the product it is added to is {} x {} of {}",
+                 sources.c0->name, sources.c0->layout.rows, sources.c0->layout.cols, type_name(sources.c0->type),
+                 a.rows, b.cols, type_name(sources.a.type));
+        }
+    }
+    matrix_bytes(sources.a.type, sources.m, sources.n);  // refuses what 64 bits cannot count
+    return sources;
+}
+
+std::int64_t memory_for_product(const FileProductRequest& request, const ProductSources& sources) {
+    const std::int64_t besides =
+        sources.a.beside_bytes + sources.b.beside_bytes + (sources.c0 ? sources.c0->beside_bytes : 0);
+    if (besides > 0 && besides >= request.memory_bytes) {
+        fail(ErrorCode::resource,
+             "unpacking the chunks of the datasets takes {} bytes, and {} are allowed; give a larger --memory, or "
+             "rewrite them in smaller chunks with 'h5repack -l CHUNK=256x256'",
+             besides, request.memory_bytes);
+    }
+    return request.memory_bytes - besides;
+}
+
+std::string result_header(const FileProductRequest& request, const ProductSources& sources) {
+    return sources.a.layout.packed ? packed_header_text(request.output, sources.m, sources.n)
+                                   : npy_header_text(sources.a.type, sources.m, sources.n);
+}
+
+FileLayout result_layout(const FileProductRequest& request, const ProductSources& sources) {
+    FileLayout layout = sources.a.layout;  // the elements are of the same kind
+    layout.rows = sources.m;
+    layout.cols = sources.n;
+    layout.by_columns = false;
+    layout.data_offset = static_cast<std::int64_t>(result_header(request, sources).size());
+    layout.block_bytes = kUsualBlockBytes;
+    return layout;
+}
 
 FileLayout as_operand(FileLayout layout, bool transpose) {
     if (transpose) {

@@ -18,7 +18,6 @@
 #include "product/device/device_product.hpp"
 #include "product/device/device_steps.hpp"
 #include "product/device/over_devices.hpp"
-#include "product/file/bit_stage.hpp"
 #include "product/request/bit_operands.hpp"
 
 namespace heptad {

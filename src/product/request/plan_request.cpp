@@ -9,7 +9,6 @@
 #include "product/device/device_product.hpp"
 #include "product/device/over_devices.hpp"
 #include "product/request/bits_on_device.hpp"
-#include "product/request/disk_rates.hpp"
 #include "product/request/file_stage.hpp"
 #include "product/request/memory_limits.hpp"
 #include "product/request/outer_levels.hpp"

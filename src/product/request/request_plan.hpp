@@ -18,6 +18,9 @@ struct DiskRates {
     double read_bytes_per_s = 0, write_bytes_per_s = 0;
     bool measured = false;  // or as given
 };
+/// Of the current folder, by a file of 256 MiB that is written and read past the cache where the file system allows it.
+/// Throws Error(input) where the folder cannot be written.
+DiskRates measure_disk();
 
 /// From file to file: the cut, and what it would take on a disk of these rates.
 struct FileRequestPlan : FileLaunch {
