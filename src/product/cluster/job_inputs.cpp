@@ -4,6 +4,7 @@
 #include "base/size.hpp"
 #include "base/types.hpp"
 #include "io/matrix_market.hpp"
+#include "product/memory/validate.hpp"
 
 namespace heptad {
 
@@ -38,9 +39,7 @@ JobInputs::JobInputs(const ClusterJob& job, std::int64_t memory_bytes) : JobInpu
 
 JobInputs::JobInputs(const ClusterJob& job, const Found& known)
     : a(job.a, known.type, job.transpose_a), b(job.b, known.type, job.transpose_b), held_bytes(known.held_bytes) {
-    if ((job.node.alpha.imag() != 0 || job.node.beta.imag() != 0) && !is_complex(a.type())) {
-        fail(ErrorCode::usage, "complex factors are for matrices of c64 and c128, not of {}", type_name(a.type()));
-    }
+    validate_factors(job.node.alpha, job.node.beta, a.type());
     if (!job.c0.empty()) {
         c0.emplace(job.c0, known.type, false);
     }

@@ -57,8 +57,8 @@ struct StageProducts {
 };
 /// On the processor.
 StageProducts processor_stage(const Options& options, int threads);
-/// The same of packed bits, gf2 or boolean. Fewer levels than pay are taken where the workspace leaves no room for their
-/// copies.
+/// The same of packed bits, gf2 or boolean. Fewer levels than pay are taken where the workspace leaves no room for
+/// their copies.
 StageProducts packed_bits_stage(Type algebra, const bits::BitOptions& options, int threads);
 
 struct FileProductReport : FileLaunch {
