@@ -16,8 +16,8 @@
 namespace heptad {
 namespace {
 
-constexpr auto larger = [](double& all, double part) { all = std::max(all, part); };
-constexpr auto sum = [](auto& all, auto part) { all += part; };
+constexpr auto keep_larger = [](double& all, double part) { all = std::max(all, part); };
+constexpr auto add_to = [](auto& all, auto part) { all += part; };
 
 void add(std::vector<double>& sums, std::int64_t first, const std::vector<double>& more) {
     const auto to = sums.begin() + first;
@@ -57,15 +57,15 @@ public:
             rows.note_rows(backend, part, window.row);
             cols.note_rows(backend, transposed(ConstView(part)), window.col);
         });
-        merge_everywhere(ranks, largest, larger);
-        merge_everywhere(ranks, sums, sum);
+        merge_everywhere(ranks, largest, keep_larger);
+        merge_everywhere(ranks, sums, add_to);
         scan = {*std::max_element(largest.begin(), largest.end()),
                 {largest.begin(), largest.begin() + rows_},
                 {largest.begin() + rows_, largest.end()},
                 {sums.begin(), sums.begin() + rows_},
                 {sums.begin() + rows_, sums.end()}};
         for (std::vector<std::int64_t>* const values : {&rows.sums, &rows.counts, &cols.sums, &cols.counts}) {
-            merge_everywhere(ranks, *values, sum);
+            merge_everywhere(ranks, *values, add_to);
         }
     }
 
@@ -102,10 +102,10 @@ struct ScaledLines {
         counts.note_rows(backend, pieces, first, sample, {}, usual);
     }
     void merge(Communicator& ranks) {
-        merge_everywhere(ranks, counts.steps, sum);
-        merge_everywhere(ranks, sums, sum);
+        merge_everywhere(ranks, counts.steps, add_to);
+        merge_everywhere(ranks, sums, add_to);
         std::vector<double> one{largest};
-        merge_everywhere(ranks, one, larger);
+        merge_everywhere(ranks, one, keep_larger);
         largest = one.front();
     }
 };

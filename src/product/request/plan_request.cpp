@@ -12,6 +12,7 @@
 #include "product/request/file_stage.hpp"
 #include "product/request/memory_limits.hpp"
 #include "product/request/outer_levels.hpp"
+#include "product/request/request_plan.hpp"
 
 namespace heptad {
 namespace {
