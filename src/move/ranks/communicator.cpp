@@ -13,6 +13,8 @@
 #include <limits>
 #include <thread>
 
+#include "base/fail_if.hpp"
+
 namespace heptad {
 namespace {
 
@@ -28,17 +30,14 @@ std::string host_name() {
 }
 
 int as_count(std::size_t bytes) {
-    if (bytes > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-        fail(ErrorCode::internal, "a text of {} bytes is too long for one message", bytes);
-    }
+    fail_if(bytes > static_cast<std::size_t>(std::numeric_limits<int>::max()), ErrorCode::internal,
+            "a text of {} bytes is too long for one message", bytes);
     return static_cast<int>(bytes);
 }
 
 /// Only misuse of MPI gets here: its own error handler ends the job for everything else.
 void check_mpi(int status, const char* what) {
-    if (status != MPI_SUCCESS) {
-        fail(ErrorCode::internal, "{} failed with MPI's code {}", what, status);
-    }
+    fail_if(status != MPI_SUCCESS, ErrorCode::internal, "{} failed with MPI's code {}", what, status);
 }
 
 /// Starts a message each way, in pieces far below MPI's 32-bit counts; -1 for none. The buffers must last until the
@@ -94,12 +93,10 @@ struct Communicator::State {
 Communicator::Communicator(int* argc, char*** argv) : state_(std::make_unique<State>()) {
     int level = 0;
     check_mpi(MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level), "beginning MPI");
-    if (level < MPI_THREAD_FUNNELED) {
-        fail(ErrorCode::resource,
-             "this MPI offers thread level {}, but {} (MPI_THREAD_FUNNELED) is needed; use one that "
-             "was built with threads",
-             level, static_cast<int>(MPI_THREAD_FUNNELED));
-    }
+    fail_if(level < MPI_THREAD_FUNNELED, ErrorCode::resource,
+            "this MPI offers thread level {}, but {} (MPI_THREAD_FUNNELED) is needed; use one that "
+            "was built with threads",
+            level, static_cast<int>(MPI_THREAD_FUNNELED));
     State& state = *state_;
     check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &state.world), "MPI_Comm_dup");
     check_mpi(MPI_Comm_rank(state.world, &state.rank), "MPI_Comm_rank");

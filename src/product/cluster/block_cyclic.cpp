@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "base/complex_as_real.hpp"
-#include "base/error.hpp"
 #include "base/errors_only.hpp"
+#include "base/fail_if.hpp"
 #include "base/matrix.hpp"
 #include "base/types.hpp"
 #include "base/view_copy.hpp"
@@ -255,16 +255,13 @@ void require_inside(const char* name, const BlockCyclicPart& part, std::int64_t 
     if (part.transpose) {
         std::swap(rows, cols);
     }
-    if (part.row < 0 || part.col < 0 || rows > matrix.rows - part.row || cols > matrix.cols - part.col) {
-        fail(ErrorCode::input, "a part of {} x {} at ({}, {}) is not inside {}, which is {} x {}", rows, cols, part.row,
-             part.col, name, matrix.rows, matrix.cols);
-    }
+    fail_if(part.row < 0 || part.col < 0 || rows > matrix.rows - part.row || cols > matrix.cols - part.col,
+            ErrorCode::input, "a part of {} x {} at ({}, {}) is not inside {}, which is {} x {}", rows, cols, part.row,
+            part.col, name, matrix.rows, matrix.cols);
     for (const auto& [block_rows, block_cols] :
          {std::pair{matrix.row_block, matrix.col_block}, {first_block_rows(matrix), first_block_cols(matrix)}}) {
-        if (block_rows < 1 || block_cols < 1) {
-            fail(ErrorCode::usage, "{} has blocks of {} x {}; they hold at least one element", name, block_rows,
-                 block_cols);
-        }
+        fail_if(block_rows < 1 || block_cols < 1, ErrorCode::usage,
+                "{} has blocks of {} x {}; they hold at least one element", name, block_rows, block_cols);
     }
 }
 
@@ -275,19 +272,16 @@ void multiply_block_cyclic(const ProblemSize& size, std::complex<double> alpha, 
                            const ProcessGrid& grid, const RankExchange& exchange, const Options& options,
                            int threads) try {
     const Type type = c.matrix.type;
-    if (type != a.matrix.type || type != b.matrix.type ||
-        (type != Type::f64 && type != Type::f32 && !is_integer(type) && !is_complex(type))) {
-        fail(ErrorCode::usage,
-             "block-cyclic products are of f64, f32, c128, c64, i32 or i64, all matrices alike, not {} * {} -> {}",
-             type_name(a.matrix.type), type_name(b.matrix.type), type_name(type));
-    }
-    if (c.transpose || c.conjugate) {
-        fail(ErrorCode::usage, "C cannot be transposed or conjugated; exchange A and B, or conjugate those instead");
-    }
+    fail_if(type != a.matrix.type || type != b.matrix.type ||
+                (type != Type::f64 && type != Type::f32 && !is_integer(type) && !is_complex(type)),
+            ErrorCode::usage,
+            "block-cyclic products are of f64, f32, c128, c64, i32 or i64, all matrices alike, not {} * {} -> {}",
+            type_name(a.matrix.type), type_name(b.matrix.type), type_name(type));
+    fail_if(c.transpose || c.conjugate, ErrorCode::usage,
+            "C cannot be transposed or conjugated; exchange A and B, or conjugate those instead");
     validate_factors(alpha, beta, type);
-    if (grid.ranks.size() != static_cast<std::size_t>(grid.rows) * static_cast<std::size_t>(grid.cols)) {
-        fail(ErrorCode::usage, "a grid of {} x {} processes has {} ranks", grid.rows, grid.cols, grid.ranks.size());
-    }
+    fail_if(grid.ranks.size() != static_cast<std::size_t>(grid.rows) * static_cast<std::size_t>(grid.cols),
+            ErrorCode::usage, "a grid of {} x {} processes has {} ranks", grid.rows, grid.cols, grid.ranks.size());
     require_inside("A", a, size.m, size.k);
     require_inside("B", b, size.k, size.n);
     require_inside("C", c, size.m, size.n);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "base/fail_if.hpp"
 #include "base/free_memory.hpp"
 #include "base/size.hpp"
 #include "base/thread_pool.hpp"
@@ -216,22 +217,18 @@ private:
     void require_memory_for_check() const {
         const CheckedWindows windows = checked_windows(outcome_.plan, ranks_.rank(), check_readers());
         const std::int64_t needed_bytes = job_.verify ? check_bytes(outcome_.plan, windows, job_.node.beta != 0.0) : 0;
-        if (needed_bytes > record_.memory_bytes) {
-            fail(ErrorCode::resource,
-                 "--verify keeps sums for all rows of the matrices on every rank, {} bytes with a part of a matrix, "
-                 "and a rank has {}; give a larger --memory, or leave out --verify",
-                 needed_bytes, record_.memory_bytes);
-        }
+        fail_if(needed_bytes > record_.memory_bytes, ErrorCode::resource,
+                "--verify keeps sums for all rows of the matrices on every rank, {} bytes with a part of a matrix, "
+                "and a rank has {}; give a larger --memory, or leave out --verify",
+                needed_bytes, record_.memory_bytes);
     }
 
     void decide_as_before(JobRecord& record) const {
         const JobRecord before = record_of_lines(parts_.before->job, parts_.journal_path());
-        if (before.plan.rank->ranks != ranks_.size()) {
-            fail(ErrorCode::usage,
-                 "'{}' is of a job with {} ranks and this one has {}; start as many, or leave out --resume to start "
-                 "over",
-                 parts_.journal_path(), before.plan.rank->ranks, ranks_.size());
-        }
+        fail_if(before.plan.rank->ranks != ranks_.size(), ErrorCode::usage,
+                "'{}' is of a job with {} ranks and this one has {}; start as many, or leave out --resume to start "
+                "over",
+                parts_.journal_path(), before.plan.rank->ranks, ranks_.size());
         record.plan = before.plan;
         record.memory_bytes = before.memory_bytes;
     }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/fail_if.hpp"
 #include "product/cluster/distribution.hpp"
 #include "product/cluster/same_files.hpp"
 
@@ -206,10 +207,8 @@ void JobParts::finish() {
 
 void JobParts::require_unchanged_inputs() {
     agree_or_discard([&] {
-        if (inputs_ && inputs_->identities() != identities_) {
-            fail(ErrorCode::input,
-                 "the matrices were changed while they were multiplied; start again when they stay as they are");
-        }
+        fail_if(inputs_ && inputs_->identities() != identities_, ErrorCode::input,
+                "the matrices were changed while they were multiplied; start again when they stay as they are");
     });
 }
 
