@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/bit_bytes.hpp"
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "base/view_copy.hpp"
 #include "product/memory/product.hpp"
@@ -30,9 +30,7 @@ void write_scaled(const MatrixFile& c0, Factor beta, std::int64_t memory_bytes, 
     const std::int64_t at_once = std::clamp<std::int64_t>((room - slack) / (2 * pitch), 1, from.rows);
     const PageBuffer read(at_once * pitch + slack), made(at_once * pitch);
     for (std::int64_t row = 0; row < from.rows; row += at_once) {
-        if (hooks.cancel.cancelled()) {
-            fail(ErrorCode::cancelled, "interrupted");
-        }
+        fail_if(hooks.cancel.cancelled(), ErrorCode::cancelled, "interrupted");
         const FileWindow window{row, std::min(at_once, from.rows - row), 0, from.cols};
         const ConstView added = c0.read(queue, from, window, read.data());
         const View c(made.data(), c0.type(), added.rows, added.cols, added.cols, 1);

@@ -10,7 +10,7 @@
 
 #include "base/bit_bytes.hpp"
 #include "base/complex_as_real.hpp"
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "base/timing.hpp"
 #include "base/types.hpp"
@@ -161,23 +161,19 @@ private:
             outputs.products =
                 PartialFile::reopen(names_.products(), "", products_layout(*launch_.layers), hooks_.watch);
         }
-        if (plan.disk->c_block > 1 && outputs.block_bytes() != plan.disk->c_block) {
-            fail(ErrorCode::input, "'{}' cannot be written as it was begun; without --resume the product starts over",
-                 names_.partial());
-        }
+        fail_if(plan.disk->c_block > 1 && outputs.block_bytes() != plan.disk->c_block, ErrorCode::input,
+                "'{}' cannot be written as it was begun; without --resume the product starts over", names_.partial());
         problem.c.block_bytes = outputs.block_bytes();
         take(file_launch(problem, plan));
         // The run before may have checked, and this one not, or the other way round.
         require_memory_as_begun(launch_.traffic,
                                 launch_.layers ? launch_.layers->part.memory_bytes : problem.memory_bytes, names_);
         const FileSchedule schedule = schedule_of(problem, launch_);
-        if (how_of(before.header.products) != before.header.how) {
-            fail(ErrorCode::input,
-                 "'{}' was begun with products cut up for other devices, which would round otherwise; give the "
-                 "--device, "
-                 "--device-memory and --host-levels of then, or start over without --resume",
-                 names_.partial());
-        }
+        fail_if(how_of(before.header.products) != before.header.how, ErrorCode::input,
+                "'{}' was begun with products cut up for other devices, which would round otherwise; give the "
+                "--device, "
+                "--device-memory and --host-levels of then, or start over without --resume",
+                names_.partial());
         const StepPlans products(before.header.products);
         std::map<std::int64_t, JournalTile> finished;
         const std::unique_ptr<IoQueue> queue = make_io_queue(request_.io, hooks_.watch);
@@ -319,13 +315,10 @@ private:
         work.stop_wanted = [&] { return hooks_.cancel.cancelled(); };
 
         const auto start = Clock::now();
-        if (earlier.inputs_touched && !read_windows_again(schedule, tiles_of(finished), files, work, options)) {
-            fail(ErrorCode::cancelled, "interrupted");
-        }
+        fail_if(earlier.inputs_touched && !read_windows_again(schedule, tiles_of(finished), files, work, options),
+                ErrorCode::cancelled, "interrupted");
         const std::int64_t done = run_pipeline(schedule, missing, files, work, options, trace_);
-        if (done < static_cast<std::int64_t>(missing.size())) {
-            fail(ErrorCode::cancelled, "interrupted");
-        }
+        fail_if(done < static_cast<std::int64_t>(missing.size()), ErrorCode::cancelled, "interrupted");
         if (launch_.layers) {
             scaling->require_even_operands(*sums, !finished.empty());
             sums.reset();

@@ -5,7 +5,7 @@
 #include <functional>
 #include <utility>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/types.hpp"
 #include "check/streamed_check.hpp"
 #include "move/last_pass.hpp"
@@ -128,17 +128,14 @@ std::optional<VerifyResult> add_up_products(const LayeredRun& run, const LayerSc
     if (run.request.verify) {
         all_of_c.emplace(run.layers.whole, run.layers.check_cut);
         check.emplace(*all_of_c, judged, hooks.threads);
-        if (!read_for_check(run, *all_of_c, *check, inputs, options.stop_wanted)) {
-            fail(ErrorCode::cancelled, "interrupted");
-        }
+        fail_if(!read_for_check(run, *all_of_c, *check, inputs, options.stop_wanted), ErrorCode::cancelled,
+                "interrupted");
         options.completed = [&](const FileWindow& rows, const ConstView& c, const ConstView* c0) {
             check->after_band(rows, c, c0);
         };
     }
     const LastPassFiles files{&*outputs.products, &outputs.result, inputs.c0 ? &*inputs.c0 : nullptr};
-    if (!run_last_pass(run.layers, files, options, run.trace)) {
-        fail(ErrorCode::cancelled, "interrupted");
-    }
+    fail_if(!run_last_pass(run.layers, files, options, run.trace), ErrorCode::cancelled, "interrupted");
     inputs.require_unchanged();
     return check ? std::optional(check->result()) : std::nullopt;
 }

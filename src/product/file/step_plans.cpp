@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/types.hpp"
 #include "plan/predict/error_bound.hpp"
 #include "plan/search/level_layout.hpp"
@@ -74,10 +74,8 @@ ProductPlan step_as_said(const ProductPlan& plan, const ProductPlan& planned, co
     step.workspace_bytes = plan_workspace_bytes(step);
     step.error_bound = error_bound(step);
     stage.check(step);
-    if (step.workspace_bytes > plan.workspace_bytes) {
-        fail(ErrorCode::input, "the plan has a workspace of {} bytes, and its steps need {}", plan.workspace_bytes,
-             step.workspace_bytes);
-    }
+    fail_if(step.workspace_bytes > plan.workspace_bytes, ErrorCode::input,
+            "the plan has a workspace of {} bytes, and its steps need {}", plan.workspace_bytes, step.workspace_bytes);
     return step;
 }
 
@@ -99,9 +97,7 @@ StepPlans::StepPlans(const std::vector<ProductPlan>& kept) {
 
 const ProductPlan& StepPlans::of(std::int64_t m, std::int64_t k, std::int64_t n) const {
     const auto found = plans_.find({m, k, n});
-    if (found == plans_.end()) {
-        fail(ErrorCode::internal, "there is no plan for a product of {} x {} x {}", m, k, n);
-    }
+    fail_if(found == plans_.end(), ErrorCode::internal, "there is no plan for a product of {} x {} x {}", m, k, n);
     return found->second;
 }
 
