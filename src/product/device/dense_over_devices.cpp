@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/complex_as_real.hpp"
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/free_memory.hpp"
 #include "base/types.hpp"
 #include "io/machine_file.hpp"
@@ -150,11 +150,9 @@ HostFacts host_facts(std::int64_t memory_bytes, int threads) {
 }
 
 void require_no_workspace_or_stream(const ProductContext& context) {
-    if (context.workspace_bytes >= 0 || context.stream != nullptr) {
-        fail(ErrorCode::usage,
-             "a product over several devices takes memory and streams of its own; set neither a workspace nor a stream "
-             "in its context");
-    }
+    fail_if(context.workspace_bytes >= 0 || context.stream != nullptr, ErrorCode::usage,
+            "a product over several devices takes memory and streams of its own; set neither a workspace nor a stream "
+            "in its context");
 }
 
 HostDecision make_plan_over_devices(const ProblemSize& size, Type type, Type result_type, const Options& options,
@@ -166,9 +164,8 @@ HostForecast check_plan_over_devices(const ProductPlan& plan) {
     check_host_cut(plan);
     const DeviceList list = parse_device_list(plan.host->devices);
     ProductPlan block = block_plan(plan);
-    if (is_device_product(plan.backend) != list.cuda) {
-        fail(ErrorCode::input, "the plan is for {}, but its blocks are for {}", list.name, plan.backend);
-    }
+    fail_if(is_device_product(plan.backend) != list.cuda, ErrorCode::input,
+            "the plan is for {}, but its blocks are for {}", list.name, plan.backend);
     if (is_packed(plan)) {
         block = check_bit_block_plan(plan);
     } else {
@@ -178,12 +175,10 @@ HostForecast check_plan_over_devices(const ProductPlan& plan) {
     const HostForecast told =
         host_forecast(host_problem(plan), *plan.host, cut_shape(*plan.host, size, plan.type), device_facts(list),
                       host_facts(plan.workspace_bytes, threads_or_default()), block);
-    if (told.host_bytes > plan.workspace_bytes || told.error_bound > plan.error_bound) {
-        fail(ErrorCode::input,
-             "the plan states {} bytes of buffers and an error bound of {}, but with its blocks it takes {} bytes and "
-             "promises {}",
-             plan.workspace_bytes, plan.error_bound, told.host_bytes, told.error_bound);
-    }
+    fail_if(told.host_bytes > plan.workspace_bytes || told.error_bound > plan.error_bound, ErrorCode::input,
+            "the plan states {} bytes of buffers and an error bound of {}, but with its blocks it takes {} bytes and "
+            "promises {}",
+            plan.workspace_bytes, plan.error_bound, told.host_bytes, told.error_bound);
     return told;
 }
 
@@ -274,13 +269,10 @@ RunReport multiply_over_devices(Factor alpha, const ConstView& a, const ConstVie
                                 const ProductPlan& plan, const ProductContext& context) {
     validate_over_devices(alpha, a, b, beta, c, context);
     validate_plan_of(plan, a, b, std::abs(beta));
-    if (c.type != plan.type) {
-        fail(ErrorCode::usage, "products of {} into {} over devices take no plan; give the options instead",
-             type_name(plan.type), type_name(c.type));
-    }
-    if (is_packed(plan)) {
-        fail(ErrorCode::usage, "the plan is for packed bits; give it to a product of these");
-    }
+    fail_if(c.type != plan.type, ErrorCode::usage,
+            "products of {} into {} over devices take no plan; give the options instead", type_name(plan.type),
+            type_name(c.type));
+    fail_if(is_packed(plan), ErrorCode::usage, "the plan is for packed bits; give it to a product of these");
     const HostForecast told = check_plan_over_devices(plan);
     if (is_empty_product(alpha, a, c)) {
         return multiply_in_memory(alpha, a, b, beta, c, Options{}, context);

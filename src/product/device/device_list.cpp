@@ -4,7 +4,7 @@
 #include <cctype>
 #include <limits>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "move/staging.hpp"
 #include "product/device/cuda_device.hpp"
 
@@ -68,9 +68,8 @@ DeviceList parse_device_list(const std::string& name) {
     for (std::size_t begin = 5; begin <= name.size();) {
         const std::size_t end = std::min(name.find(',', begin), name.size());
         const int index = number(name, name.substr(begin, end - begin));
-        if (std::find(list.indices.begin(), list.indices.end(), index) != list.indices.end()) {
-            fail(ErrorCode::usage, "'{}' names device {} twice; name each once", name, index);
-        }
+        fail_if(std::find(list.indices.begin(), list.indices.end(), index) != list.indices.end(), ErrorCode::usage,
+                "'{}' names device {} twice; name each once", name, index);
         list.indices.push_back(index);
         begin = end + 1;
     }

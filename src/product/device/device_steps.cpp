@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/complex_as_real.hpp"
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "move/locked_pages.hpp"
@@ -170,12 +170,10 @@ std::unique_ptr<StepDevice> open_device_steps(const StepDeviceSizes& sizes, int 
     cuda::require_device(device);
     const std::int64_t with_tiles = checked_add(step_device_bytes(sizes, true), sizes.workspace_bytes);
     const std::int64_t with_strips = checked_add(step_device_bytes(sizes, false), sizes.workspace_bytes);
-    if (with_strips > room_bytes) {
-        fail(ErrorCode::resource,
-             "the steps take {} bytes on cuda:{}, and {} are free or allowed; allow more device memory, or less "
-             "host memory, which makes smaller steps",
-             with_strips, device, room_bytes);
-    }
+    fail_if(with_strips > room_bytes, ErrorCode::resource,
+            "the steps take {} bytes on cuda:{}, and {} are free or allowed; allow more device memory, or less "
+            "host memory, which makes smaller steps",
+            with_strips, device, room_bytes);
     return std::make_unique<DeviceSteps>(sizes, device, with_tiles <= room_bytes);
 }
 
