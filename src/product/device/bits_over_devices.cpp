@@ -178,16 +178,15 @@ void run_host_plan(const ProductPlan& plan, const DeviceSet& devices, const Cons
     run.pipelines = plan.host->pipelines;
     const bool cuda = parse_device_list(plan.host->devices).cuda;
     ThreadPool& pool = shared_pool(cuda ? effective_threads(context) : 1);
-    if (c.offset == 0) {
-        PackedMatrices matrices(layer.grid, plan.host->in_place, run.product, a, b, c, accumulate, pool);
-        run_layer(run, devices, matrices, context.hooks);
-        return;
-    }
     // Blocks of a view that begins inside a word share words, which two threads must not write at a time.
-    BitMatrix shifted = accumulate ? BitMatrix::copy_of(c) : BitMatrix(c.rows, c.cols);
-    PackedMatrices matrices(layer.grid, plan.host->in_place, run.product, a, b, shifted.view(), accumulate, pool);
+    const bool shifts = c.offset != 0;
+    BitMatrix shifted = !shifts ? BitMatrix() : accumulate ? BitMatrix::copy_of(c) : BitMatrix(c.rows, c.cols);
+    PackedMatrices matrices(layer.grid, plan.host->in_place, run.product, a, b, shifts ? shifted.view() : c, accumulate,
+                            pool);
     run_layer(run, devices, matrices, context.hooks);
-    bits::copy(std::as_const(shifted).view(), c);
+    if (shifts) {
+        bits::copy(std::as_const(shifted).view(), c);
+    }
 }
 
 void multiply_bits_over_devices(const ProductPlan& plan, const ConstBitView& a, const ConstBitView& b, const BitView& c,

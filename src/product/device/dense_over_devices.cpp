@@ -121,15 +121,6 @@ int host_threads(const DeviceList& list, const ProductContext& context) {
     return list.cuda ? effective_threads(context) : 1;
 }
 
-HostDecision make_plan_for(const DeviceList& list, const ProblemSize& size, Type type, Type result_type,
-                           const Options& options, const ProductContext& context) {
-    const HostProblem problem{size, type, result_type, false, options.accumulate, options.accuracy, options.host};
-    return make_host_plan(
-        problem, device_facts(list),
-        host_facts(std::min(options.workspace_limit_bytes, options.host.host_memory_bytes), effective_threads(context)),
-        block_planner(device_options(options, list, type != result_type), type));
-}
-
 }  // namespace
 
 bool goes_beyond_device(std::int64_t operand_bytes, const Options& options) {
@@ -157,7 +148,12 @@ void require_no_workspace_or_stream(const ProductContext& context) {
 
 HostDecision make_plan_over_devices(const ProblemSize& size, Type type, Type result_type, const Options& options,
                                     const ProductContext& context) {
-    return make_plan_for(parse_device_list(options.device), size, type, result_type, options, context);
+    const DeviceList list = parse_device_list(options.device);
+    const HostProblem problem{size, type, result_type, false, options.accumulate, options.accuracy, options.host};
+    return make_host_plan(
+        problem, device_facts(list),
+        host_facts(std::min(options.workspace_limit_bytes, options.host.host_memory_bytes), effective_threads(context)),
+        block_planner(device_options(options, list, type != result_type), type));
 }
 
 HostForecast check_plan_over_devices(const ProductPlan& plan) {
@@ -209,9 +205,9 @@ RunReport run_host_plan(const ProductPlan& plan, const DeviceSet& devices, Facto
 namespace {
 
 /// By the plan, or by segments within `limits` where the data does not bear its levels.
-RunReport run_what_the_data_bears(const ProductPlan& plan, const DeviceList& list, const DeviceSet& devices,
-                                  Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
-                                  const Options& limits, const ProductContext& context) {
+RunReport run_what_the_data_bears(const ProductPlan& plan, const DeviceSet& devices, Factor alpha, const ConstView& a,
+                                  const ConstView& b, Factor beta, const View& c, const Options& limits,
+                                  const ProductContext& context) {
     const LayerJudgement judged =
         judge_sums(plan, a, b, c, alpha.real(), beta.real(), shared_pool(effective_threads(context)));
     const bool bears = judged.safe && (judged.even || plan.least_evenness == 0);
@@ -219,8 +215,8 @@ RunReport run_what_the_data_bears(const ProductPlan& plan, const DeviceList& lis
     segments.host.levels = 0;
     segments.host.algorithm = "auto";
     RunReport report = run_host_plan(
-        bears ? plan : make_plan_for(list, {plan.m, plan.k, plan.n}, a.type, c.type, segments, context).plan, devices,
-        alpha, a, b, beta, c, context,
+        bears ? plan : make_plan_over_devices({plan.m, plan.k, plan.n}, a.type, c.type, segments, context).plan,
+        devices, alpha, a, b, beta, c, context,
         judged.evenness.scales() ? ProductExponents{judged.evenness.of_a(), judged.evenness.of_b()}
                                  : ProductExponents{});
     report.fell_back = !bears;
@@ -261,8 +257,8 @@ RunReport multiply_over_devices(Factor alpha, const ConstView& a, const ConstVie
         chosen.device = "cpu";
         return multiply_in_memory(alpha, a, b, beta, c, chosen, context);
     }
-    const ProductPlan plan = make_plan_for(list, {c.rows, a.cols, c.cols}, a.type, c.type, chosen, context).plan;
-    return run_what_the_data_bears(plan, list, devices, alpha, a, b, beta, c, chosen, context);
+    const ProductPlan plan = make_plan_over_devices({c.rows, a.cols, c.cols}, a.type, c.type, chosen, context).plan;
+    return run_what_the_data_bears(plan, devices, alpha, a, b, beta, c, chosen, context);
 }
 
 RunReport multiply_over_devices(Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
@@ -283,7 +279,7 @@ RunReport multiply_over_devices(Factor alpha, const ConstView& a, const ConstVie
     limits.accumulate = beta != 0.0;
     limits.host.device_memory_bytes = told.device_bytes;
     limits.workspace_limit_bytes = told.host_bytes + (list.cuda ? 0 : told.devices * told.device_bytes);
-    return run_what_the_data_bears(plan, list, open_devices(list), alpha, a, b, beta, c, limits, context);
+    return run_what_the_data_bears(plan, open_devices(list), alpha, a, b, beta, c, limits, context);
 }
 
 }  // namespace heptad
