@@ -33,23 +33,6 @@ namespace {
 
 constexpr std::chrono::seconds kSyncEvery{5};  // what a power failure may cost
 
-/// Tiles that one thread notes and another asks for.
-class TileSet {
-public:
-    void add(std::int64_t tile) {
-        const std::lock_guard lock(mutex_);
-        tiles_.insert(tile);
-    }
-    bool contains(std::int64_t tile) {
-        const std::lock_guard lock(mutex_);
-        return tiles_.contains(tile);
-    }
-
-private:
-    std::mutex mutex_;
-    std::set<std::int64_t> tiles_;
-};
-
 bool is_end_of_tile(const FileSchedule& schedule, const FileStep& step, const FileWindow& window) {
     const FileWindow tile = schedule.tile_window(step.tile);
     return step.last_of_tile && window.row + window.rows == tile.row + tile.rows;
@@ -249,7 +232,8 @@ private:
             check.emplace(schedule, judged, hooks_.threads);
         }
 
-        TileSet verified;
+        std::mutex of_verified;
+        std::set<std::int64_t> verified;  // tiles; one thread notes them and another asks
         ReadSums reads(earlier.reads);
         Clock::time_point last_sync = Clock::now();  // of the writing thread
         PipelineWork work;
@@ -292,13 +276,17 @@ private:
             if (check) {
                 check->after_rows(step, window, c);
                 if (is_end_of_tile(schedule, step, window) && check->result().passed()) {
-                    verified.add(step.tile);
+                    const std::lock_guard lock(of_verified);
+                    verified.insert(step.tile);
                 }
             }
         };
         work.finished = [&](std::int64_t tile, std::uint64_t sum) {
             inputs.require_unchanged();
-            journal.add_tile(tile, {sum, verified.contains(tile), sums ? std::optional(sums->seen()) : std::nullopt},
+            std::unique_lock lock(of_verified);
+            const bool is_verified = verified.contains(tile);
+            lock.unlock();
+            journal.add_tile(tile, {sum, is_verified, sums ? std::optional(sums->seen()) : std::nullopt},
                              reads.take_new());
             ++leftovers_.finished_tiles;
             if (Clock::now() - last_sync > kSyncEvery) {

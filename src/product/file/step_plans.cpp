@@ -115,22 +115,6 @@ const ProductPlan& StepPlans::largest() const {
         ->second;
 }
 
-std::int64_t StepPlans::most_workspace_bytes() const {
-    std::int64_t most = 0;
-    for (const auto& [key, plan] : plans_) {
-        most = std::max(most, plan.workspace_bytes);
-    }
-    return most;
-}
-
-double StepPlans::largest_error_bound() const {
-    double bound = 0;
-    for (const auto& [key, plan] : plans_) {
-        bound = std::max(bound, plan.error_bound);
-    }
-    return bound;
-}
-
 double StepPlans::largest_growth() const {
     double growth = 1;
     for (const auto& [key, plan] : plans_) {
@@ -145,8 +129,8 @@ ProductPlan with_steps(const FileProblem& problem, const FileLaunch& launch, con
     // Sums of partial products: each has its bound, and each addition rounds what is there.
     const auto panels = static_cast<double>(schedule.panels());
     const std::int64_t k = launch.layers ? launch.layers->part.k : problem.k;
-    plan.error_bound =
-        panels * products.largest_error_bound() + (panels - 1) * static_cast<double>(k) * unit_roundoff(problem.type);
+    plan.error_bound = panels * products.largest_of(&ProductPlan::error_bound) +
+                       (panels - 1) * static_cast<double>(k) * unit_roundoff(problem.type);
     if (launch.layers) {
         plan.error_bound = layers_error_bound(*launch.layers, plan.error_bound);
     }
@@ -172,7 +156,7 @@ StepDeviceSizes step_device_sizes(const FileSchedule& schedule, const ProductPla
     sizes.right = {buffers.panels, cut.depth, cut.tile_n, schedule.right().by_columns};
     sizes.tiles = {buffers.tiles, cut.tile_m, cut.tile_n, schedule.result().by_columns};
     sizes.strip_rows = cut.strip_m;
-    sizes.workspace_bytes = products.most_workspace_bytes();
+    sizes.workspace_bytes = products.largest_of(&ProductPlan::workspace_bytes);
     return sizes;
 }
 
