@@ -66,10 +66,7 @@ std::vector<MPI_Request> start_exchange(MPI_Comm ranks, int tag, int to, const v
 
 struct Communicator::State {
     MPI_Comm world = MPI_COMM_NULL;
-    int rank = 0, size = 1, local_rank = 0, local_size = 1;
-    std::string host;
     std::function<void()> lookout;
-    std::int64_t received_bytes = 0;
     int exceptions_at_start = std::uncaught_exceptions();
 
     void wait(std::vector<MPI_Request>& requests) const {
@@ -97,17 +94,16 @@ Communicator::Communicator(int* argc, char*** argv) : state_(std::make_unique<St
             "this MPI offers thread level {}, but {} (MPI_THREAD_FUNNELED) is needed; use one that "
             "was built with threads",
             level, static_cast<int>(MPI_THREAD_FUNNELED));
-    State& state = *state_;
-    check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &state.world), "MPI_Comm_dup");
-    check_mpi(MPI_Comm_rank(state.world, &state.rank), "MPI_Comm_rank");
-    check_mpi(MPI_Comm_size(state.world, &state.size), "MPI_Comm_size");
+    MPI_Comm& world = state_->world;
+    check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &world), "MPI_Comm_dup");
+    check_mpi(MPI_Comm_rank(world, &rank_), "MPI_Comm_rank");
+    check_mpi(MPI_Comm_size(world, &size_), "MPI_Comm_size");
     MPI_Comm local = MPI_COMM_NULL;
-    check_mpi(MPI_Comm_split_type(state.world, MPI_COMM_TYPE_SHARED, state.rank, MPI_INFO_NULL, &local),
-              "MPI_Comm_split_type");
-    check_mpi(MPI_Comm_rank(local, &state.local_rank), "MPI_Comm_rank");
-    check_mpi(MPI_Comm_size(local, &state.local_size), "MPI_Comm_size");
+    check_mpi(MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &local), "MPI_Comm_split_type");
+    check_mpi(MPI_Comm_rank(local, &local_rank_), "MPI_Comm_rank");
+    check_mpi(MPI_Comm_size(local, &local_size_), "MPI_Comm_size");
     check_mpi(MPI_Comm_free(&local), "MPI_Comm_free");
-    state.host = host_name();
+    host_ = host_name();
 }
 
 Communicator::~Communicator() {
@@ -116,25 +112,6 @@ Communicator::~Communicator() {
     }
     MPI_Comm_free(&state_->world);
     MPI_Finalize();
-}
-
-int Communicator::rank() const {
-    return state_->rank;
-}
-int Communicator::size() const {
-    return state_->size;
-}
-int Communicator::local_size() const {
-    return state_->local_size;
-}
-int Communicator::local_rank() const {
-    return state_->local_rank;
-}
-const std::string& Communicator::host() const {
-    return state_->host;
-}
-std::int64_t Communicator::received_bytes() const {
-    return state_->received_bytes;
 }
 
 void Communicator::set_lookout(std::function<void()> lookout) {
@@ -146,13 +123,13 @@ void Communicator::exchange(int to, const void* sent, std::int64_t sent_bytes, i
     std::vector<MPI_Request> requests =
         start_exchange(state_->world, kTag, to, sent, sent_bytes, from, received, received_bytes);
     state_->wait(requests);
-    if (from >= 0 && from != state_->rank) {
-        state_->received_bytes += received_bytes;
+    if (from >= 0 && from != rank_) {
+        received_bytes_ += received_bytes;
     }
 }
 
 std::vector<std::string> Communicator::gather_texts(const std::string& text) {
-    const auto ranks = static_cast<std::size_t>(state_->size);
+    const auto ranks = static_cast<std::size_t>(size_);
     const int length = as_count(text.size());
     std::vector<int> lengths(ranks), starts(ranks);
     std::vector<MPI_Request> request(1);

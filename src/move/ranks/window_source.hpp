@@ -91,8 +91,7 @@ public:
     /// Checksum of the windows, each following the one before.
     std::uint64_t sum() const;
     /// A later job may go on with it.
-    void keep() { removes_ = false; }
-    void remove() { removes_ = true; }
+    void keep(bool keeps = true) { removes_ = !keeps; }
 
 private:
     ScratchSource(const std::string& path, const std::vector<Window>& windows, Type type, Descriptor file);
