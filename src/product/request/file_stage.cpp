@@ -1,7 +1,6 @@
 #include "product/request/file_stage.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -76,20 +75,17 @@ StageProducts device_stage(const Request& asked) {
     return stage;
 }
 
-/// How the host cuts up a step of that size once more, by levels or by segments, to feed its devices (docs/devices.md),
-/// with so many bytes for buffers.
-using CutStep = std::function<HostDecision(const ProblemSize& size, bool accumulate, std::int64_t host_bytes)>;
-
 /// What a step takes of the memory of the host: buffers of blocks, or those that transfers in place go through; and the
 /// blocks themselves where cores are the devices.
 std::int64_t step_bytes(const HostForecast& told, bool in_host_memory) {
     return told.host_bytes + (in_host_memory ? told.devices * told.device_bytes : 0);
 }
 
-ProductPlan plan_of_cut(const StageProduct& product, Type type, bool in_host_memory, const CutStep& cut) {
+/// The host cuts up a step once more, by levels or by segments, to feed its devices (docs/devices.md).
+template <class Cut>
+ProductPlan plan_of_cut(const StageProduct& product, Type type, bool in_host_memory, Cut&& cut) {
     return plan_or_none(product, type, true, [&] {
-        const HostDecision made =
-            cut({product.m, product.k, product.n}, product.accumulate, product.workspace_limit_bytes);
+        const HostDecision made = cut();
         ProductPlan plan = made.plan;
         plan.workspace_bytes = step_bytes(made.forecast, in_host_memory);
         return plan;
@@ -102,13 +98,12 @@ StageProducts over_devices_stage(const Request& asked) {
     const ProductContext context{.threads = asked.threads};
     StageProducts stage;
     stage.plan = [=, options = asked.options](const StageProduct& product, Type type) {
-        return plan_of_cut(product, type, !list.cuda,
-                           [&](const ProblemSize& size, bool accumulate, std::int64_t host_bytes) {
-                               Options limited = options;
-                               limited.accumulate = accumulate;
-                               limited.workspace_limit_bytes = host_bytes;
-                               return make_plan_over_devices(size, type, type, limited, context);
-                           });
+        return plan_of_cut(product, type, !list.cuda, [&] {
+            Options limited = options;
+            limited.accumulate = product.accumulate;
+            limited.workspace_limit_bytes = product.workspace_limit_bytes;
+            return make_plan_over_devices({product.m, product.k, product.n}, type, type, limited, context);
+        });
     };
     stage.how = bits_decided_by;
     stage.multiply = [=](Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
@@ -123,13 +118,12 @@ StageProducts bits_over_devices_stage(const Request& asked, Type algebra) {
     const ProductContext context{.threads = asked.threads};
     StageProducts stage;
     stage.plan = [=, options = bit_options(asked)](const StageProduct& product, Type type) {
-        return plan_of_cut(
-            product, type, !list.cuda, [&](const ProblemSize& size, bool accumulate, std::int64_t host_bytes) {
-                bits::BitOptions limited = options;
-                limited.host.host_memory_bytes = std::min(options.host.host_memory_bytes, host_bytes);
-                return make_bit_plan_over_devices(algebra, {size.m, size.k, round_up(size.n, kBitsOfByte)}, accumulate,
-                                                  limited, context);
-            });
+        return plan_of_cut(product, type, !list.cuda, [&] {
+            bits::BitOptions limited = options;
+            limited.host.host_memory_bytes = std::min(options.host.host_memory_bytes, product.workspace_limit_bytes);
+            return make_bit_plan_over_devices(algebra, {product.m, product.k, round_up(product.n, kBitsOfByte)},
+                                              product.accumulate, limited, context);
+        });
     };
     stage.multiply = [=](Factor, const ConstView& a, const ConstView& b, Factor beta, const View& c,
                          const ProductPlan& plan, void*, std::int64_t) {

@@ -1,4 +1,6 @@
-// What to expect of a product: its errors, and how much faster it is than the library's.
+// What to expect of a product: its errors, what binds it, and how much faster it is than the library's.
+#include "plan/predict/error_bound.hpp"
+#include "plan/search/stage_choice.hpp"
 #include "product/device/device_product.hpp"
 #include "product/device/over_devices.hpp"
 #include "product/request/report.hpp"
@@ -50,6 +52,17 @@ void look_at_library(RequestPlan& plan, const ProductContext& context) {
     }
     plan.library = library.leaf;
     plan.library_s = library.predicted_s;
+}
+
+bool FileRequestPlan::disk_binds() const {
+    return layers ? multiply_s() < read_s + write_s : heptad::disk_binds(problem, traffic);
+}
+
+double RequestPlan::growth() const {
+    if (decided.disk || decided.host || decided.transfers || is_packed(decided)) {
+        return 0;
+    }
+    return device >= 0 ? expected_growth_on_device(decided, device) : expected_growth_here(decided);
 }
 
 Outlook RequestPlan::outlook() const {
