@@ -91,16 +91,8 @@ public:
 
 private:
     FileProblem problem_of(const OpenInputs& inputs) const {
-        return {sources_.m,
-                sources_.k,
-                sources_.n,
-                sources_.a.type,
-                sources_.c0.has_value(),
-                memory_for_product(request_, sources_),
-                operand_layout(inputs.a, request_.transpose_a),
-                operand_layout(inputs.b, request_.transpose_b),
-                result_layout(request_, sources_),
-                request_.verify ? StreamedCheck::line_bytes(sources_.a.type) : 0};
+        return heptad::problem_of(request_, sources_, operand_layout(inputs.a, request_.transpose_a),
+                                  operand_layout(inputs.b, request_.transpose_b));
     }
 
     std::string header_bytes() const { return result_header(request_, sources_); }

@@ -1,6 +1,5 @@
 // What a product from file to file would do, before anything is touched.
 #include "base/types.hpp"
-#include "check/streamed_check.hpp"
 #include "plan/predict/error_bound.hpp"
 #include "plan/search/planner.hpp"
 #include "product/file/file_product.hpp"
@@ -44,16 +43,8 @@ FileProblem file_problem(const FileProductRequest& request) {
         layout.block_bytes = source.by_library ? 1 : kUsualBlockBytes;
         return as_operand(layout, transpose);
     };
-    return {sources.m,
-            sources.k,
-            sources.n,
-            sources.a.type,
-            sources.c0.has_value(),
-            memory_for_product(request, sources),
-            with_usual_block(sources.a, request.transpose_a),
-            with_usual_block(sources.b, request.transpose_b),
-            result_layout(request, sources),
-            request.verify ? StreamedCheck::line_bytes(sources.a.type) : 0};
+    return problem_of(request, sources, with_usual_block(sources.a, request.transpose_a),
+                      with_usual_block(sources.b, request.transpose_b));
 }
 
 FileLaunch plan_file_product(const FileProblem& problem, const StageProducts& stage, const OuterLevels& outer) {

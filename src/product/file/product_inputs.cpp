@@ -6,6 +6,7 @@
 #include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "base/types.hpp"
+#include "check/streamed_check.hpp"
 #include "io/bit_file.hpp"
 #include "io/checksum.hpp"
 #include "io/npy.hpp"
@@ -75,6 +76,20 @@ FileLayout result_layout(const FileProductRequest& request, const ProductSources
     layout.data_offset = static_cast<std::int64_t>(result_header(request, sources).size());
     layout.block_bytes = kUsualBlockBytes;
     return layout;
+}
+
+FileProblem problem_of(const FileProductRequest& request, const ProductSources& sources, const FileLayout& a,
+                       const FileLayout& b) {
+    return {sources.m,
+            sources.k,
+            sources.n,
+            sources.a.type,
+            sources.c0.has_value(),
+            memory_for_product(request, sources),
+            a,
+            b,
+            result_layout(request, sources),
+            request.verify ? StreamedCheck::line_bytes(sources.a.type) : 0};
 }
 
 FileLayout as_operand(FileLayout layout, bool transpose) {

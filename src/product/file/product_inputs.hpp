@@ -29,6 +29,9 @@ std::int64_t memory_for_product(const FileProductRequest& request, const Product
 
 std::string result_header(const FileProductRequest& request, const ProductSources& sources);
 FileLayout result_layout(const FileProductRequest& request, const ProductSources& sources);
+/// Of operands that lie so.
+FileProblem problem_of(const FileProductRequest& request, const ProductSources& sources, const FileLayout& a,
+                       const FileLayout& b);
 
 /// As an operand of the product. Transposed bits are turned on the way, in short spans that the cache is better at.
 FileLayout as_operand(FileLayout layout, bool transpose);
