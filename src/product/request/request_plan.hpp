@@ -80,8 +80,11 @@ bool bits_go_over_devices(const Request& request, const ProblemSize& size);
 /// Packed bits on one NVIDIA device as a whole.
 bool bits_go_to_device(const Request& request, const ProblemSize& size);
 
-/// How numbers in memory, so many bytes in all, are multiplied. Throws what cannot be done before anything is read.
-RequestPlan decide_numbers(const Request& request, const OperandFacts& facts, std::int64_t operand_bytes);
+/// How numbers in memory, so many bytes in all, are multiplied. `carried_out`: as the plan of the request's file says,
+/// if it has one, and with the memory and the devices that are there; throws what cannot be done before anything is
+/// read. Otherwise needs neither.
+RequestPlan decide_numbers(const Request& request, const OperandFacts& facts, std::int64_t operand_bytes,
+                           bool carried_out);
 /// Is the plan of the request's file for this product? Told before the files are read; the product would refuse the
 /// same things after. Throws Error(input).
 void require_fitting_plan(const ProductPlan& given, const Request& request, Type type, const ProblemSize& size);
