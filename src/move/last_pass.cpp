@@ -163,6 +163,8 @@ private:
         for_each_row_of_blocks(band, [&](std::int64_t row, const FileWindow& window, const View& c) {
             if (files_.c0 != nullptr) {
                 backend.copy(slot(band).c0_rows[static_cast<std::size_t>(row)], c);
+            } else {
+                backend.combine({{c}, {{0, {}}}});
             }
             for (std::int64_t col = 0; col * layers_.part.n < window.cols; ++col) {
                 backend.combine(pass_of(band, row, col, window, c));
@@ -190,19 +192,19 @@ private:
         }
     }
 
-    /// The sum of products first, by itself: factors of exact types need not be products of small ones. `c` holds C0.
+    /// The sum of products first, by itself: factors of exact types need not be products of small ones. `c` holds C0,
+    /// or zeros: with those no sum is a negative zero.
     CombinePass pass_of(std::int64_t band, std::int64_t row, std::int64_t col, const FileWindow& window,
                         const View& c) {
         const std::int64_t block_n = layers_.part.n, first = col * block_n;
+        const double beta = files_.c0 != nullptr ? options_.beta : 1;
         const View to = block(c, 0, first, c.rows, std::min(block_n, c.cols - first));
-        CombinePass pass{{to, {nullptr, to.type, to.rows, to.cols, to.cols, 1}}, {{1, {}}, {0, {{1, options_.alpha}}}}};
+        CombinePass pass{{to, {nullptr, to.type, to.rows, to.cols, to.cols, 1}},
+                         {{1, {}}, {0, {{1, options_.alpha}, {0, beta}}}}};
         for (const Contribution& part : contributions_[static_cast<std::size_t>(row * layers_.layer.grid.n + col)]) {
             pass.statements[0].terms.push_back({static_cast<int>(pass.slots.size()), part.coefficient});
             pass.slots.push_back({slot(band).products.data() + part.product * product_band_bytes(), to.type, to.rows,
                                   to.cols, block_n, 1});
-        }
-        if (files_.c0 != nullptr) {
-            pass.statements[1].terms.push_back({0, options_.beta});
         }
         if (const LineExponents lines = options_.lines.of_block(window.row, first); lines != LineExponents{}) {
             pass.exponents.resize(pass.slots.size());
