@@ -25,8 +25,8 @@ bool was_chosen_here(const Report& report, const Request& request) {
     const bool left_open = request.options.algorithm == "auto" && request.options.levels < 0 &&
                            request.options.leaf == "auto" && !request.plan && request.plan_file.empty();
     const bool numbers = report.plan.type != Type::gf2 && report.plan.type != Type::boolean;
-    return left_open && numbers && !report.files && report.plan.device < 0 && !report.plan.given &&
-           std::holds_alternative<ProductPlan>(report.plan.decided);
+    return left_open && numbers && !report.files && report.plan.device < 0 && !report.plan.given && !report.plan.over &&
+           !report.plan.divided;
 }
 
 /// True for the first who asks.
@@ -46,7 +46,7 @@ bool is_first_time(const std::filesystem::path& mark) {
 /// said.
 void suggest_tune_once(const Report& report, const Request& request) try {
     const std::string file = tune_file();
-    if (!was_chosen_here(report, request) || report.plan.facts().predicted_s < kWorthASentence_s || file.empty() ||
+    if (!was_chosen_here(report, request) || report.plan.decided.predicted_s < kWorthASentence_s || file.empty() ||
         load_machine(threads_or_default(request.threads), NamedFile::may_be_missing).measured ||
         !is_first_time(file + ".suggested")) {
         return;

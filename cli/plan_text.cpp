@@ -30,9 +30,7 @@ std::string workspace_and_time(const ProductPlan& plan) {
                        time_line(plan));
 }
 
-std::string text_of(const HostDecision& made) {
-    const ProductPlan& plan = made.plan;
-    const HostForecast& told = made.forecast;
+std::string text_of(const ProductPlan& plan, const HostForecast& told) {
     const HostCut& cut = *plan.host;
     const auto plural = [](std::int64_t count) { return count == 1 ? "" : "s"; };
     std::string text = cut.levels > 0 ? fmt::format("# host            {} level{} of {} (d_h = {})\n", cut.levels,
@@ -53,9 +51,7 @@ std::string text_of(const HostDecision& made) {
     return text + time_line(plan);
 }
 
-nlohmann::ordered_json json_of(const HostDecision& made, std::int64_t operand_bytes) {
-    const ProductPlan& plan = made.plan;
-    const HostForecast& told = made.forecast;
+nlohmann::ordered_json json_of(const ProductPlan& plan, const HostForecast& told, std::int64_t operand_bytes) {
     const HostCut& cut = *plan.host;
     return {{"m", plan.m},
             {"k", plan.k},
@@ -85,7 +81,8 @@ nlohmann::ordered_json json_of(const HostDecision& made, std::int64_t operand_by
             {"plan", to_string(plan)}};
 }
 
-std::string text_of_bits(const ProductPlan& plan, const RequestPlan& told) {
+std::string text_of_bits(const RequestPlan& told) {
+    const ProductPlan& plan = told.decided;
     const bool on_device = told.device >= 0;
     std::string text = fmt::format(
         "# operands        {}, packed{}\n# workspace       {} ({} bytes)\n{:<18}{} ({} effective)",
@@ -106,51 +103,49 @@ std::string print_plan(const ProductPlan& plan, const std::string& more) {
 }
 
 std::string plan_text(const RequestPlan& plan) {
-    const std::string head = head_of(plan.outlook()), line = plan.facts().text + "\n";
-    if (const auto* over = std::get_if<HostDecision>(&plan.decided)) {
-        return head + text_of(*over) + line;
+    const std::string head = head_of(plan.outlook()), line = to_string(plan.decided) + "\n";
+    if (plan.over) {
+        return head + text_of(plan.decided, *plan.over) + line;
     }
-    if (const auto* files = std::get_if<FileRequestPlan>(&plan.decided)) {
-        return head + plan_text(*files) + line;
+    if (plan.files) {
+        return head + plan_text(*plan.files) + line;
     }
-    const ProductPlan& whole = std::get<ProductPlan>(plan.decided);
-    if (is_packed(whole)) {
-        return head + text_of_bits(whole, plan) + line;
+    if (is_packed(plan.decided)) {
+        return head + text_of_bits(plan) + line;
     }
     const std::string machine = plan.machine.empty()
                                     ? ""
                                     : fmt::format("# machine         {}, {}\n",
                                                   plan.machine_measured ? "measured" : "not measured", plan.machine);
-    return head + workspace_and_time(whole) + machine + line;
+    return head + workspace_and_time(plan.decided) + machine + line;
 }
 
 namespace {
 
 nlohmann::ordered_json json_without_outlook(const RequestPlan& plan) {
-    if (const auto* over = std::get_if<HostDecision>(&plan.decided)) {
-        return json_of(*over, plan.operand_bytes);
+    const ProductPlan& decided = plan.decided;
+    if (plan.over) {
+        return json_of(decided, *plan.over, plan.operand_bytes);
     }
-    if (const auto* files = std::get_if<FileRequestPlan>(&plan.decided)) {
-        return plan_json(*files);
+    if (plan.files) {
+        return plan_json(*plan.files);
     }
-    const PlanFacts facts = plan.facts();
     nlohmann::ordered_json object{{"m", plan.size.m},
                                   {"k", plan.size.k},
                                   {"n", plan.size.n},
                                   {"type", type_name(plan.type)},
-                                  {"levels", facts.levels}};
-    const auto* whole = std::get_if<ProductPlan>(&plan.decided);
-    const bool bits_on_device = whole != nullptr && is_packed(*whole) && plan.device >= 0;
+                                  {"levels", plan.levels()}};
+    const bool bits_on_device = is_packed(decided) && plan.device >= 0;
     if (bits_on_device) {
         object.update({{"d_h", 0},
-                       {"d_s", levels_in_mode(*whole, LevelMode::serial)},
-                       {"d_p", levels_in_mode(*whole, LevelMode::parallel)}});
+                       {"d_s", levels_in_mode(decided, LevelMode::serial)},
+                       {"d_p", levels_in_mode(decided, LevelMode::parallel)}});
     }
     object.update({{"operand_bytes", plan.operand_bytes},
-                   {"workspace_bytes", facts.workspace_bytes},
-                   {"predicted_s", facts.predicted_s},
-                   {"error_bound", facts.error_bound},
-                   {"plan", facts.text}});
+                   {"workspace_bytes", decided.workspace_bytes},
+                   {"predicted_s", decided.predicted_s},
+                   {"error_bound", decided.error_bound},
+                   {"plan", to_string(decided)}});
     if (!plan.machine.empty()) {
         object["machine"] = plan.machine;
         if (!bits_on_device) {

@@ -81,31 +81,23 @@ void print_files(const Report& report, const Request& request, bool json) {
 
 /// Where packed bits were multiplied, and by what.
 std::string place_of_bits(const RequestPlan& plan) {
-    const auto* over = std::get_if<HostDecision>(&plan.decided);
-    return over != nullptr ? "over " + over->plan.host->devices : "leaf " + std::get<ProductPlan>(plan.decided).leaf;
-}
-
-bool is_packed(const RequestPlan& plan) {
-    const auto* over = std::get_if<HostDecision>(&plan.decided);
-    const auto* whole = over != nullptr ? &over->plan : std::get_if<ProductPlan>(&plan.decided);
-    return whole != nullptr && is_packed(*whole);
+    return plan.over ? "over " + plan.decided.host->devices : "leaf " + plan.decided.leaf;
 }
 
 nlohmann::ordered_json json_of_numbers(const Report& report, const Request& request, double rate) {
     const RequestPlan& plan = report.plan;
-    const PlanFacts facts = plan.facts();
     nlohmann::ordered_json object{{"output", request.output},
                                   {"type", type_name(plan.type)},
                                   {"m", plan.size.m},
                                   {"k", plan.size.k},
                                   {"n", plan.size.n},
                                   {"multiply_s", report.multiply_s},
-                                  {"predicted_s", facts.predicted_s},
+                                  {"predicted_s", plan.decided.predicted_s},
                                   {"effective_tops", rate / 1e12},
-                                  {"levels", facts.levels},
-                                  {"workspace_bytes", facts.workspace_bytes},
-                                  {"error_bound", facts.error_bound},
-                                  {"plan", facts.text},
+                                  {"levels", plan.levels()},
+                                  {"workspace_bytes", plan.decided.workspace_bytes},
+                                  {"error_bound", plan.decided.error_bound},
+                                  {"plan", to_string(plan.decided)},
                                   {"fell_back", report.products.fell_back},
                                   {"uneven", report.products.uneven},
                                   {"scaled", report.products.scaled}};
@@ -117,9 +109,8 @@ nlohmann::ordered_json json_of_bits(const Report& report, const Request& request
     nlohmann::ordered_json object = plan_json(report.plan);
     object["output"] = request.output;
     object["multiply_s"] = report.multiply_s;
-    const auto* over = std::get_if<HostDecision>(&report.plan.decided);
-    if (over != nullptr && over->forecast.bound_s() > 0) {
-        object["wall_over_bound"] = report.multiply_s / over->forecast.bound_s();
+    if (report.plan.over && report.plan.over->bound_s() > 0) {
+        object["wall_over_bound"] = report.multiply_s / report.plan.over->bound_s();
     }
     object["effective_tops"] = rate / 1e12;
     return object;
@@ -185,7 +176,7 @@ void print_report(const Report& report, const Request& request, bool json) {
         return;
     }
     const RequestPlan& plan = report.plan;
-    const bool packed = is_packed(plan);
+    const bool packed = is_packed(plan.decided);
     const double rate = operation_count(plan.size, plan.type) / report.multiply_s;
     if (json) {
         nlohmann::ordered_json object =
@@ -197,14 +188,13 @@ void print_report(const Report& report, const Request& request, bool json) {
         print(object);
         return;
     }
-    const PlanFacts facts = plan.facts();
     const bool bits_on_device = packed && plan.device >= 0;
     print(fmt::format("{}: {} x {} {}{}, multiplied in {} ({} effective{}, {} level{}{}, workspace {}){}{}\n{}",
                       visible(request.output), plan.size.m, plan.size.n, plan.count ? "counts" : type_name(plan.type),
                       bits_on_device ? fmt::format(" on cuda:{}", plan.device) : "", format_seconds(report.multiply_s),
-                      format_rate(rate, plan.type), bits_on_device ? ", transfers included" : "", facts.levels,
-                      facts.levels == 1 ? "" : "s", packed ? ", " + place_of_bits(plan) : "",
-                      format_bytes(facts.workspace_bytes),
+                      format_rate(rate, plan.type), bits_on_device ? ", transfers included" : "", plan.levels(),
+                      plan.levels() == 1 ? "" : "s", packed ? ", " + place_of_bits(plan) : "",
+                      format_bytes(plan.decided.workspace_bytes),
                       report.verified ? ", " + describe_passed(*report.verified) : "", remark_on(report.products),
                       outlook_lines(report)));
 }

@@ -95,8 +95,8 @@ FileReport public_report(const Report& report) {
         told.resumed_tiles = files->resumed_tiles;
         told.peak_resident_bytes = files->peak_resident_bytes;
     } else {
-        told.plan = report.plan.facts().text;
-        told.error_bound = report.plan.facts().error_bound;
+        told.plan = to_string(report.plan.decided);
+        told.error_bound = report.plan.decided.error_bound;
     }
     if (report.verified) {
         told.verified = report.verified->passed();

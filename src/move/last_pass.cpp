@@ -7,11 +7,9 @@
 #include <memory>
 #include <vector>
 
-#include "base/error.hpp"
 #include "base/size.hpp"
 #include "base/thread_pool.hpp"
-#include "kernels/cpu/cpu_kernels.hpp"
-#include "kernels/scalars.hpp"
+#include "kernels/cpu/cpu_backend.hpp"
 #include "move/stages.hpp"
 
 namespace heptad {
@@ -30,19 +28,6 @@ struct Band {
     PageBuffer products, result, c0;
     std::vector<ConstView> c0_rows;  // one for each row of blocks
 };
-
-template <class T>
-T scalar_of(double x) {
-    return static_cast<T>(x);
-}
-template <>
-std::uint32_t scalar_of(double x) {
-    return residue_mod_2_32(x);
-}
-template <>
-std::uint64_t scalar_of(double x) {
-    return residue_mod_2_64(x);
-}
 
 class LastPass {
 public:
@@ -174,101 +159,69 @@ private:
 
     void add_up(std::int64_t band) {
         const auto from = Clock::now();
-        switch (layers_.whole.type) {
-            case Type::f64:
-                add_up_as<double>(band);
-                break;
-            case Type::f32:
-            case Type::tf32:
-                add_up_as<float>(band);
-                break;
-            case Type::i32:
-                add_up_as<std::uint32_t>(band);
-                break;
-            case Type::i64:
-                add_up_as<std::uint64_t>(band);
-                break;
-            default:
-                fail(ErrorCode::internal, "products of this type are not added up");
-        }
+        cpu::CpuBackend backend(shared_pool(threads_or_default(options_.threads)));
+        for_each_row_of_blocks(band, [&](std::int64_t row, const FileWindow& window, const View& c) {
+            if (files_.c0 != nullptr) {
+                backend.copy(slot(band).c0_rows[static_cast<std::size_t>(row)], c);
+            } else {
+                backend.combine({{c}, {{0, {}}}});
+            }
+            for (std::int64_t col = 0; col * layers_.part.n < window.cols; ++col) {
+                backend.combine(pass_of(band, row, col, window, c));
+            }
+        });
         note(Stage::multiply, band, from, 0);
         if (options_.completed) {
-            tell_completed(band);
+            for_each_row_of_blocks(band, [&](std::int64_t row, const FileWindow& window, const View& c) {
+                options_.completed(window, c,
+                                   files_.c0 != nullptr ? &slot(band).c0_rows[static_cast<std::size_t>(row)] : nullptr);
+            });
         }
     }
 
-    void tell_completed(std::int64_t band) {
+    /// visit(row of blocks, rows of C, where they are made), as far as they lie inside C.
+    template <class Visit>
+    void for_each_row_of_blocks(std::int64_t band, Visit&& visit) {
         for (std::int64_t row = 0; row < layers_.layer.grid.m; ++row) {
             const FileWindow window = rows_of_result(band, row);
             if (window.rows > 0) {
-                const ConstView c(slot(band).result.data() + row * result_band_bytes(), layers_.whole.type, window.rows,
-                                  window.cols, window.cols, 1);
-                options_.completed(window, c,
-                                   files_.c0 != nullptr ? &slot(band).c0_rows[static_cast<std::size_t>(row)] : nullptr);
+                visit(row, window,
+                      View(slot(band).result.data() + row * result_band_bytes(), layers_.whole.type, window.rows,
+                           window.cols, window.cols, 1));
             }
         }
     }
 
-    template <class T>
-    void add_up_as(std::int64_t band) {
-        const std::int64_t rows = rows_of(band).rows;
-        ThreadPool& pool = shared_pool(threads_or_default(options_.threads));
-        pool.run(rows * layers_.layer.grid.m, [&](std::int64_t task) {
-            const std::int64_t block_row = task / rows, row = task % rows;
-            if (row < rows_of_result(band, block_row).rows) {
-                add_up_row<T>(band, block_row, row);
-            }
-        });
-    }
-
-    template <class T>
-    void add_up_row(std::int64_t band, std::int64_t block_row, std::int64_t row) {
-        const std::int64_t n = layers_.whole.n, block_n = layers_.part.n;
-        T* const to = reinterpret_cast<T*>(slot(band).result.data() + block_row * result_band_bytes()) + row * n;
-        std::fill_n(to, n, T{0});
-        for (std::int64_t block_col = 0; block_col * block_n < n; ++block_col) {
-            const std::int64_t first = block_col * block_n, count = std::min(block_n, n - first);
-            for (const Contribution& part :
-                 contributions_[static_cast<std::size_t>(block_row * layers_.layer.grid.n + block_col)]) {
-                const T* const product =
-                    reinterpret_cast<const T*>(slot(band).products.data() + part.product * product_band_bytes()) +
-                    row * block_n;
-                const T w = scalar_of<T>(part.coefficient);
-                for (std::int64_t j = 0; j < count; ++j) {
-                    to[first + j] += w * product[j];
-                }
-            }
+    /// The sum of products first, by itself: factors of exact types need not be products of small ones. `c` holds C0,
+    /// or zeros: with those no sum is a negative zero.
+    CombinePass pass_of(std::int64_t band, std::int64_t row, std::int64_t col, const FileWindow& window,
+                        const View& c) {
+        const std::int64_t block_n = layers_.part.n, first = col * block_n;
+        const double beta = files_.c0 != nullptr ? options_.beta : 1;
+        const View to = block(c, 0, first, c.rows, std::min(block_n, c.cols - first));
+        CombinePass pass{{to, {nullptr, to.type, to.rows, to.cols, to.cols, 1}},
+                         {{1, {}}, {0, {{1, options_.alpha}, {0, beta}}}}};
+        for (const Contribution& part : contributions_[static_cast<std::size_t>(row * layers_.layer.grid.n + col)]) {
+            pass.statements[0].terms.push_back({static_cast<int>(pass.slots.size()), part.coefficient});
+            pass.slots.push_back({slot(band).products.data() + part.product * product_band_bytes(), to.type, to.rows,
+                                  to.cols, block_n, 1});
         }
-        if (options_.alpha != 1) {
-            const T alpha = scalar_of<T>(options_.alpha);
-            for (std::int64_t j = 0; j < n; ++j) {
-                to[j] *= alpha;
-            }
+        if (const LineExponents lines = options_.lines.of_block(window.row, first); lines != LineExponents{}) {
+            pass.exponents.resize(pass.slots.size());
+            pass.exponents[0] = lines;
+            pass.written_exponents = pass.exponents;
         }
-        cpu::scale_lines(View{to, layers_.whole.type, 1, n, n, 1},
-                         options_.lines.of_block(block_row * layers_.part.m + rows_of(band).row + row, 0));
-        if (files_.c0 != nullptr) {
-            const ConstView& c0 = slot(band).c0_rows[static_cast<std::size_t>(block_row)];
-            const T* const added = static_cast<const T*>(c0.data) + row * c0.row_stride;
-            const T beta = scalar_of<T>(options_.beta);
-            for (std::int64_t j = 0; j < n; ++j) {
-                to[j] += beta * added[j * c0.col_stride];
-            }
-        }
+        return pass;
     }
 
     void write_band(std::int64_t band) {
         const auto from = Clock::now();
         std::int64_t bytes = 0;
-        for (std::int64_t row = 0; row < layers_.layer.grid.m; ++row) {
-            const FileWindow window = rows_of_result(band, row);
-            if (window.rows > 0) {
-                files_.result->write(*write_queue_, result_layout_, window,
-                                     slot(band).result.data() + row * result_band_bytes(),
-                                     result_layout_.pitch_bytes());
-                bytes += moved_bytes(result_layout_, window);
-            }
-        }
+        for_each_row_of_blocks(band, [&](std::int64_t, const FileWindow& window, const View& c) {
+            files_.result->write(*write_queue_, result_layout_, window, static_cast<const std::byte*>(c.data),
+                                 result_layout_.pitch_bytes());
+            bytes += moved_bytes(result_layout_, window);
+        });
         note(Stage::disk_write, band, from, bytes);
     }
 

@@ -1,4 +1,4 @@
-// The last pass of outer levels: C_ij = alpha (sum of w Q_r) 2^lines + beta C0_ij, band by band of the blocks' rows.
+// The last pass of outer levels: C_ij = alpha (sum of w Q_r) 2^-lines + beta C0_ij, band by band of the blocks' rows.
 // Every product is read once and C is written once, in whole rows; reading, adding and writing overlap.
 #pragma once
 
@@ -21,7 +21,7 @@ struct LastPassFiles {
 
 struct LastPassOptions {
     double alpha = 1, beta = 0;
-    LineExponents lines = {};  ///< powers of two that the sums of products are to have, by rows and columns of C
+    LineExponents lines = {};  ///< powers of two that the products were made with, by rows and columns of C
     int threads = 0;           ///< 0: all cores this process may use
     bool overlap = true;
     std::string io = "auto";

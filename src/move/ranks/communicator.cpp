@@ -1,20 +1,25 @@
 #include "move/ranks/communicator.hpp"
 
+#include <heptad/cluster.hpp>
+
 #include <mpi.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdlib>
 #include <limits>
 #include <thread>
 
-#include "move/ranks/message_pieces.hpp"
+#include "base/fail_if.hpp"
 
 namespace heptad {
 namespace {
 
+constexpr std::int64_t kPiece_bytes = std::int64_t{64} << 20;
+constexpr int kWorldTag = 32077;  // seldom used by others, whose messages share MPI_COMM_WORLD
 constexpr int kTag = 7;
 constexpr int kEagerLooks = 200;  // before a waiting rank begins to sleep
 constexpr std::chrono::microseconds kNap{50};
@@ -25,20 +30,43 @@ std::string host_name() {
 }
 
 int as_count(std::size_t bytes) {
-    if (bytes > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-        fail(ErrorCode::internal, "a text of {} bytes is too long for one message", bytes);
-    }
+    fail_if(bytes > static_cast<std::size_t>(std::numeric_limits<int>::max()), ErrorCode::internal,
+            "a text of {} bytes is too long for one message", bytes);
     return static_cast<int>(bytes);
+}
+
+/// Only misuse of MPI gets here: its own error handler ends the job for everything else.
+void check_mpi(int status, const char* what) {
+    fail_if(status != MPI_SUCCESS, ErrorCode::internal, "{} failed with MPI's code {}", what, status);
+}
+
+/// Starts a message each way, in pieces far below MPI's 32-bit counts; -1 for none. The buffers must last until the
+/// requests are done.
+std::vector<MPI_Request> start_exchange(MPI_Comm ranks, int tag, int to, const void* sent, std::int64_t sent_bytes,
+                                        int from, void* received, std::int64_t received_bytes) {
+    std::vector<MPI_Request> requests;
+    for (std::int64_t done = 0; from >= 0 && done < received_bytes; done += kPiece_bytes) {
+        const auto bytes = static_cast<int>(std::min(kPiece_bytes, received_bytes - done));
+        requests.emplace_back();
+        check_mpi(
+            MPI_Irecv(static_cast<std::byte*>(received) + done, bytes, MPI_BYTE, from, tag, ranks, &requests.back()),
+            "MPI_Irecv");
+    }
+    for (std::int64_t done = 0; to >= 0 && done < sent_bytes; done += kPiece_bytes) {
+        const auto bytes = static_cast<int>(std::min(kPiece_bytes, sent_bytes - done));
+        requests.emplace_back();
+        check_mpi(
+            MPI_Isend(static_cast<const std::byte*>(sent) + done, bytes, MPI_BYTE, to, tag, ranks, &requests.back()),
+            "MPI_Isend");
+    }
+    return requests;
 }
 
 }  // namespace
 
 struct Communicator::State {
     MPI_Comm world = MPI_COMM_NULL;
-    int rank = 0, size = 1, local_rank = 0, local_size = 1;
-    std::string host;
     std::function<void()> lookout;
-    std::int64_t received_bytes = 0;
     int exceptions_at_start = std::uncaught_exceptions();
 
     void wait(std::vector<MPI_Request>& requests) const {
@@ -62,23 +90,20 @@ struct Communicator::State {
 Communicator::Communicator(int* argc, char*** argv) : state_(std::make_unique<State>()) {
     int level = 0;
     check_mpi(MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level), "beginning MPI");
-    if (level < MPI_THREAD_FUNNELED) {
-        fail(ErrorCode::resource,
-             "this MPI offers thread level {}, but {} (MPI_THREAD_FUNNELED) is needed; use one that "
-             "was built with threads",
-             level, static_cast<int>(MPI_THREAD_FUNNELED));
-    }
-    State& state = *state_;
-    check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &state.world), "MPI_Comm_dup");
-    check_mpi(MPI_Comm_rank(state.world, &state.rank), "MPI_Comm_rank");
-    check_mpi(MPI_Comm_size(state.world, &state.size), "MPI_Comm_size");
+    fail_if(level < MPI_THREAD_FUNNELED, ErrorCode::resource,
+            "this MPI offers thread level {}, but {} (MPI_THREAD_FUNNELED) is needed; use one that "
+            "was built with threads",
+            level, static_cast<int>(MPI_THREAD_FUNNELED));
+    MPI_Comm& world = state_->world;
+    check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &world), "MPI_Comm_dup");
+    check_mpi(MPI_Comm_rank(world, &rank_), "MPI_Comm_rank");
+    check_mpi(MPI_Comm_size(world, &size_), "MPI_Comm_size");
     MPI_Comm local = MPI_COMM_NULL;
-    check_mpi(MPI_Comm_split_type(state.world, MPI_COMM_TYPE_SHARED, state.rank, MPI_INFO_NULL, &local),
-              "MPI_Comm_split_type");
-    check_mpi(MPI_Comm_rank(local, &state.local_rank), "MPI_Comm_rank");
-    check_mpi(MPI_Comm_size(local, &state.local_size), "MPI_Comm_size");
+    check_mpi(MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &local), "MPI_Comm_split_type");
+    check_mpi(MPI_Comm_rank(local, &local_rank_), "MPI_Comm_rank");
+    check_mpi(MPI_Comm_size(local, &local_size_), "MPI_Comm_size");
     check_mpi(MPI_Comm_free(&local), "MPI_Comm_free");
-    state.host = host_name();
+    host_ = host_name();
 }
 
 Communicator::~Communicator() {
@@ -87,25 +112,6 @@ Communicator::~Communicator() {
     }
     MPI_Comm_free(&state_->world);
     MPI_Finalize();
-}
-
-int Communicator::rank() const {
-    return state_->rank;
-}
-int Communicator::size() const {
-    return state_->size;
-}
-int Communicator::local_size() const {
-    return state_->local_size;
-}
-int Communicator::local_rank() const {
-    return state_->local_rank;
-}
-const std::string& Communicator::host() const {
-    return state_->host;
-}
-std::int64_t Communicator::received_bytes() const {
-    return state_->received_bytes;
 }
 
 void Communicator::set_lookout(std::function<void()> lookout) {
@@ -117,13 +123,13 @@ void Communicator::exchange(int to, const void* sent, std::int64_t sent_bytes, i
     std::vector<MPI_Request> requests =
         start_exchange(state_->world, kTag, to, sent, sent_bytes, from, received, received_bytes);
     state_->wait(requests);
-    if (from >= 0 && from != state_->rank) {
-        state_->received_bytes += received_bytes;
+    if (from >= 0 && from != rank_) {
+        received_bytes_ += received_bytes;
     }
 }
 
 std::vector<std::string> Communicator::gather_texts(const std::string& text) {
-    const auto ranks = static_cast<std::size_t>(state_->size);
+    const auto ranks = static_cast<std::size_t>(size_);
     const int length = as_count(text.size());
     std::vector<int> lengths(ranks), starts(ranks);
     std::vector<MPI_Request> request(1);
@@ -186,6 +192,15 @@ void Communicator::agree(const std::function<void()>& step) {
 void Communicator::abort(int exit_code) {
     MPI_Abort(state_->world, exit_code);
     std::_Exit(exit_code);
+}
+
+RankExchange mpi_exchange() {
+    return [](int to, const void* sent, std::int64_t sent_bytes, int from, void* received,
+              std::int64_t received_bytes) {
+        std::vector<MPI_Request> requests =
+            start_exchange(MPI_COMM_WORLD, kWorldTag, to, sent, sent_bytes, from, received, received_bytes);
+        check_mpi(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+    };
 }
 
 int first_difference(const std::vector<std::string>& texts) {

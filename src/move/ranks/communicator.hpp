@@ -28,12 +28,12 @@ public:
     Communicator(const Communicator&) = delete;
     Communicator& operator=(const Communicator&) = delete;
 
-    int rank() const;
-    int size() const;
+    int rank() const { return rank_; }
+    int size() const { return size_; }
     /// Ranks on the same machine: how many, and which of them this is.
-    int local_size() const;
-    int local_rank() const;
-    const std::string& host() const;
+    int local_size() const { return local_size_; }
+    int local_rank() const { return local_rank_; }
+    const std::string& host() const { return host_; }
 
     /// Called by whoever waits, every fraction of a millisecond; may throw.
     void set_lookout(std::function<void()> lookout);
@@ -54,7 +54,7 @@ public:
     void agree(const std::function<void()>& step);
 
     /// Bytes that exchange() received from other ranks so far.
-    std::int64_t received_bytes() const;
+    std::int64_t received_bytes() const { return received_bytes_; }
 
     /// Ends the whole job now.
     [[noreturn]] void abort(int exit_code);
@@ -62,6 +62,9 @@ public:
 private:
     struct State;
     std::unique_ptr<State> state_;
+    int rank_ = 0, size_ = 1, local_rank_ = 0, local_size_ = 1;
+    std::string host_;
+    std::int64_t received_bytes_ = 0;
 };
 
 /// The text that differs from the first one, and whose it is; -1 if none does.

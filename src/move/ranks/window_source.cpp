@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/error.hpp"
+#include "base/half.hpp"
 #include "base/view_copy.hpp"
 #include "io/checksum.hpp"
 #include "io/matrix_market.hpp"
@@ -58,6 +59,28 @@ ReadSome read_from_memory(const Matrix& matrix) {
 }
 
 }  // namespace
+
+Type type_in_memory(Type stored) {
+    return stored == Type::bf16 || stored == Type::f16 ? Type::f32 : stored;
+}
+
+void widen(Type stored, const void* from, std::int64_t count, float* to) {
+    if (stored == Type::bf16) {
+        std::transform(static_cast<const bf16*>(from), static_cast<const bf16*>(from) + count, to,
+                       [](bf16 x) { return to_float(x); });
+    } else {
+        std::transform(static_cast<const f16*>(from), static_cast<const f16*>(from) + count, to,
+                       [](f16 x) { return to_float(x); });
+    }
+}
+
+void narrow(Type stored, const float* from, std::int64_t count, void* to) {
+    if (stored == Type::bf16) {
+        std::transform(from, from + count, static_cast<bf16*>(to), to_bf16);
+    } else {
+        std::transform(from, from + count, static_cast<f16*>(to), to_f16);
+    }
+}
 
 MatrixWindows::MatrixWindows(const std::string& path, std::optional<Type> as, bool transpose)
     : path_(path),

@@ -9,13 +9,21 @@
 #include "io/matrix_file.hpp"
 #include "io/npy.hpp"
 #include "io/transfer.hpp"
-#include "move/ranks/stored_elements.hpp"
 #include "plan/search/cluster_plan.hpp"
 
 namespace heptad {
 
+/// What the elements of a file are in memory. The 16-bit floats, bf16 and f16, are f32 there, which holds each of them
+/// exactly: ranks multiply, send and add them so. Partial results of 16 bits would be rounded one by one, and so every
+/// element of C is rounded once, when it is written.
+Type type_in_memory(Type stored);
+/// `count` elements of bf16 or f16 as f32.
+void widen(Type stored, const void* from, std::int64_t count, float* to);
+/// The other way, each rounded to the nearest.
+void narrow(Type stored, const float* from, std::int64_t count, void* to);
+
 /// op(F) of a file F, in windows: a .npy file, or a Matrix Market file, which is read whole at the start. Elements come
-/// as type_in_memory() says (stored_elements.hpp). Any thread may read.
+/// as type_in_memory() says. Any thread may read.
 class MatrixWindows {
 public:
     /// Throws Error(input) as read_npy_header() and read_market_matrix() do, Error(resource) without memory.
@@ -83,8 +91,7 @@ public:
     /// Checksum of the windows, each following the one before.
     std::uint64_t sum() const;
     /// A later job may go on with it.
-    void keep() { removes_ = false; }
-    void remove() { removes_ = true; }
+    void keep(bool keeps = true) { removes_ = !keeps; }
 
 private:
     ScratchSource(const std::string& path, const std::vector<Window>& windows, Type type, Descriptor file);

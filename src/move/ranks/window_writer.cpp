@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "io/atomic_file.hpp"
 #include "io/npy.hpp"
@@ -55,9 +56,8 @@ WindowWriter::WindowWriter(const std::string& path, const Shape& shape, int flag
 WindowWriter WindowWriter::create(const std::string& path, const Shape& shape) {
     struct stat old {};
     const bool folder = ::stat(path.c_str(), &old) == 0 && !S_ISREG(old.st_mode);
-    if (path.empty() || path.back() == '/' || folder) {
-        fail(ErrorCode::input, "'{}' is not a regular file; give the name of a .npy file", path);
-    }
+    fail_if(path.empty() || path.back() == '/' || folder, ErrorCode::input,
+            "'{}' is not a regular file; give the name of a .npy file", path);
     WindowWriter file(path, shape, O_CREAT | O_TRUNC);
     const std::string header = npy_header_text(shape.type, shape.held.rows, shape.held.cols);
     write_at(file.file_.get(), header.data(), file.header_bytes_, 0, path);

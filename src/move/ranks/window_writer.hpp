@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "io/transfer.hpp"
-#include "move/ranks/stored_elements.hpp"
-#include "plan/search/cluster_plan.hpp"
+#include "move/ranks/window_source.hpp"
 
 namespace heptad {
 
@@ -49,9 +48,7 @@ public:
     /// Gives it the final name. After every rank's sync().
     void publish();
     /// Another rank publishes, or a later job may go on with it: the temporary stays when this object ends.
-    void keep() { removes_ = false; }
-    /// The opposite.
-    void remove() { removes_ = true; }
+    void keep(bool keeps = true) { removes_ = !keeps; }
 
 private:
     WindowWriter(const std::string& path, const Shape& shape, int flags);

@@ -6,19 +6,17 @@
 #include <heptad/cluster.hpp>
 
 #include <algorithm>
-#include <functional>
 #include <numeric>
-#include <type_traits>
 #include <utility>
 
 #include "base/complex_as_real.hpp"
-#include "base/error.hpp"
 #include "base/errors_only.hpp"
+#include "base/fail_if.hpp"
 #include "base/matrix.hpp"
 #include "base/types.hpp"
-#include "base/view.hpp"
-#include "plan/search/cluster_plan.hpp"
-#include "product/memory/product.hpp"
+#include "base/view_copy.hpp"
+#include "product/cluster/rank_work.hpp"
+#include "product/memory/validate.hpp"
 
 namespace heptad {
 namespace {
@@ -69,7 +67,15 @@ std::int64_t first_block_cols(const BlockCyclicMatrix& matrix) {
     return matrix.first_col_block == 0 ? matrix.col_block : matrix.first_col_block;
 }
 
-/// The rows and columns of a window that one process holds.
+/// A window of the whole matrix.
+struct WindowRanges {
+    IndexRange rows, cols;
+
+    std::int64_t height() const { return rows.size(); }
+    std::int64_t width() const { return cols.size(); }
+};
+
+/// The rows and columns of a window that one process holds. There they lie side by side.
 struct HeldElements {
     std::vector<Run> rows, cols;
 
@@ -77,18 +83,21 @@ struct HeldElements {
         return std::accumulate(runs.begin(), runs.end(), std::int64_t{0},
                                [](std::int64_t sum, const Run& run) { return sum + run.count; });
     }
-    std::int64_t count() const { return count(rows) * count(cols); }
-    /// visit(rows side by side, their column, its place here, how many elements came before)
-    template <class Visit>
-    void for_each_run(Visit&& visit) const {
-        std::int64_t before = 0;
+    /// Memory for them alone.
+    Matrix block(Type type) const { return {type, count(rows), count(cols), Order::column_major}; }
+    /// visit(block, the same of what is held): all blocks that a view of the window has in common with it.
+    template <class AnyView, class HeldView, class Visit>
+    void for_each_block(const WindowRanges& window, const AnyView& all, const HeldView& held, Visit&& visit) const {
+        std::int64_t col = 0;
         for (const Run& across : cols) {
-            for (std::int64_t j = 0; j < across.count; ++j) {
-                for (const Run& down : rows) {
-                    visit(down, across.begin + j, across.local + j, before);
-                    before += down.count;
-                }
+            std::int64_t row = 0;
+            for (const Run& down : rows) {
+                visit(heptad::block(all, down.begin - window.rows.begin, across.begin - window.cols.begin, down.count,
+                                    across.count),
+                      heptad::block(held, row, col, down.count, across.count));
+                row += down.count;
             }
+            col += across.count;
         }
     }
 };
@@ -101,25 +110,24 @@ public:
           down_{first_block_rows(matrix), matrix.row_block, matrix.first_process_row, grid.rows},
           across_{first_block_cols(matrix), matrix.col_block, matrix.first_process_col, grid.cols} {}
 
-    /// Of the window with rows .. and cols .. of the whole matrix, process (p / cols, p % cols) has:
-    HeldElements held(const IndexRange& rows, const IndexRange& cols, int process) const {
-        return {down_.held(rows, process / grid_.cols), across_.held(cols, process % grid_.cols)};
+    /// Of a window, process (p / cols, p % cols) has:
+    HeldElements held(const WindowRanges& window, int process) const {
+        return {down_.held(window.rows, process / grid_.cols), across_.held(window.cols, process % grid_.cols)};
     }
-    /// An element of this process, by its place here.
-    std::byte* element(std::int64_t local_row, std::int64_t local_col) const {
-        return static_cast<std::byte*>(matrix_.data) + (local_col * matrix_.leading + local_row) * element_size();
+    /// The elements of a window that this process holds.
+    View here(const WindowRanges& window) const {
+        const auto [rows, cols] = held(window, grid_.my_row * grid_.cols + grid_.my_col);
+        if (rows.empty() || cols.empty()) {
+            return {nullptr, matrix_.type, 0, 0, 1, 1};
+        }
+        const View all(matrix_.data, matrix_.type, matrix_.leading, matrix_.cols, 1, matrix_.leading);
+        return block(all, rows.front().local, cols.front().local, HeldElements::count(rows), HeldElements::count(cols));
     }
-    std::int64_t element_size() const { return static_cast<std::int64_t>(element_bytes(matrix_.type)); }
-    Type type() const { return matrix_.type; }
 
 private:
     const BlockCyclicMatrix& matrix_;
     const ProcessGrid& grid_;
     const Dealing down_, across_;
-};
-
-struct WindowRanges {
-    IndexRange rows, cols;
 };
 
 class BlockCyclicProduct {
@@ -141,16 +149,16 @@ public:
         Matrix partial;
         if (is_busy(own_)) {
             const WindowRanges window = result_ranges(own_);
-            partial = Matrix(c.matrix.type, window.rows.size(), window.cols.size(), Order::column_major);
-            ProductContext context;
-            context.threads = threads;
+            partial = Matrix(c.matrix.type, window.height(), window.width(), Order::column_major);
+            const ProductContext context{.threads = threads};
             const ConstView left = a.transpose ? transposed(a_block.view()) : a_block.view();
             const ConstView right = b.transpose ? transposed(b_block.view()) : b_block.view();
             multiply_in_memory(alpha, conjugated(left, a.conjugate), conjugated(right, b.conjugate), 0, partial.view(),
                                options, context);
         }
-        scale(c, beta);
-        return_result(c, partial);
+        scale_in_memory(beta, SpreadMatrix(c.matrix, grid_).here({{c.row, c.row + size_.m}, {c.col, c.col + size_.n}}),
+                        threads);
+        return_result(c, partial, threads);
     }
 
 private:
@@ -190,128 +198,48 @@ private:
     }
     int rank_of(int process) const { return grid_.ranks[static_cast<std::size_t>(process)]; }
 
-    void pass(int to, const std::vector<std::byte>& sent, int from, std::vector<std::byte>& received) const {
-        exchange_(rank_of(to), sent.data(), static_cast<std::int64_t>(sent.size()), rank_of(from), received.data(),
-                  static_cast<std::int64_t>(received.size()));
+    /// What goes to `to` becomes what comes from `from`; what a process gives itself needs no message.
+    void pass(int to, Matrix& sent, int from, Matrix& received) const {
+        if (to == own_) {
+            received = std::move(sent);
+        } else {
+            exchange_(rank_of(to), sent.data(), sent.size_bytes(), rank_of(from), received.data(),
+                      received.size_bytes());
+        }
     }
 
     /// The window of the matrix that this process needs, as it lies there (not transposed), column-major.
     template <class WindowOf>
     Matrix gather(const BlockCyclicPart& part, WindowOf&& window_of) const {
         const SpreadMatrix spread(part.matrix, grid_);
-        const std::int64_t size = spread.element_size();
+        const Type type = part.matrix.type;
         const WindowRanges wanted = in_matrix(part, window_of(own_));
-        Matrix block(part.matrix.type, wanted.rows.size(), wanted.cols.size(), Order::column_major);
-        const View view = block.view();
-        const auto place = [&](const Run& rows, std::int64_t col) {
-            return element_pointer(view, rows.begin - wanted.rows.begin, col - wanted.cols.begin);
-        };
+        Matrix whole(type, wanted.height(), wanted.width(), Order::column_major);
         in_rounds([&](int to, int from) {
-            const HeldElements got = spread.held(wanted.rows, wanted.cols, from);
-            if (from == own_) {
-                got.for_each_run([&](const Run& rows, std::int64_t col, std::int64_t local_col, std::int64_t) {
-                    std::copy_n(spread.element(rows.local, local_col), rows.count * size, place(rows, col));
-                });
-                return;
-            }
-            const WindowRanges theirs = in_matrix(part, window_of(to));
-            const HeldElements given = spread.held(theirs.rows, theirs.cols, own_);
-            std::vector<std::byte> sent(static_cast<std::size_t>(given.count() * size));
-            std::vector<std::byte> received(static_cast<std::size_t>(got.count() * size));
-            given.for_each_run([&](const Run& rows, std::int64_t, std::int64_t local_col, std::int64_t before) {
-                std::copy_n(spread.element(rows.local, local_col), rows.count * size, sent.data() + before * size);
-            });
+            const View given = spread.here(in_matrix(part, window_of(to)));
+            const HeldElements got = spread.held(wanted, from);
+            Matrix sent(type, given.rows, given.cols, Order::column_major), received = got.block(type);
+            copy_view(given, sent.view());
             pass(to, sent, from, received);
-            got.for_each_run([&](const Run& rows, std::int64_t col, std::int64_t, std::int64_t before) {
-                std::copy_n(received.data() + before * size, rows.count * size, place(rows, col));
-            });
+            got.for_each_block(wanted, whole.view(), received.view(),
+                               [](const View& block, const View& held) { copy_view(held, block); });
         });
-        return block;
-    }
-
-    /// Calls use() with a value of the type that elements are added in.
-    template <class Use>
-    static void with_element(Type type, Use&& use) {
-        switch (type) {
-            case Type::f64:
-                return use(double{});
-            case Type::f32:
-                return use(float{});
-            case Type::c128:
-                return use(std::complex<double>{});
-            case Type::c64:
-                return use(std::complex<float>{});
-            case Type::i64:
-                return use(std::uint64_t{});  // mod 2^64
-            default:
-                return use(std::uint32_t{});  // i32, mod 2^32
-        }
-    }
-
-    template <class Element>
-    static Element factor_as(const Factor& factor) {
-        if constexpr (std::is_integral_v<Element>) {
-            return static_cast<Element>(static_cast<std::int64_t>(factor.real()));
-        } else if constexpr (std::is_floating_point_v<Element>) {
-            return static_cast<Element>(factor.real());
-        } else {
-            return Element(factor);
-        }
-    }
-
-    /// beta * C on the elements of the part that this process holds.
-    void scale(const BlockCyclicPart& c, Factor beta) const {
-        if (beta == 1.0) {
-            return;
-        }
-        const SpreadMatrix spread(c.matrix, grid_);
-        const HeldElements held = spread.held({c.row, c.row + size_.m}, {c.col, c.col + size_.n}, own_);
-        with_element(c.matrix.type, [&](auto sample) {
-            using Element = decltype(sample);
-            const Element factor = factor_as<Element>(beta);
-            held.for_each_run([&](const Run& rows, std::int64_t, std::int64_t local_col, std::int64_t) {
-                auto* const elements = reinterpret_cast<Element*>(spread.element(rows.local, local_col));
-                std::transform(elements, elements + rows.count, elements, [&](Element old) {
-                    return beta == 0.0 ? Element(0) : static_cast<Element>(factor * old);
-                });
-            });
-        });
+        return whole;
     }
 
     /// Everybody sends the holders of C what it computed of theirs, and adds what it gets.
-    void return_result(const BlockCyclicPart& c, const Matrix& partial) const {
+    void return_result(const BlockCyclicPart& c, Matrix& partial, int threads) const {
         const SpreadMatrix spread(c.matrix, grid_);
-        const std::int64_t size = spread.element_size();
         const WindowRanges own = in_matrix(c, result_ranges(own_));
-        const auto computed = [&](const Run& rows, std::int64_t col) -> const std::byte* {
-            return element_pointer(partial.view(), rows.begin - own.rows.begin, col - own.cols.begin);
-        };
-        const auto add = [&](const Run& rows, std::int64_t local_col, const std::byte* elements) {
-            with_element(c.matrix.type, [&](auto sample) {
-                const auto* const added = reinterpret_cast<const decltype(sample)*>(elements);
-                auto* const sums = reinterpret_cast<decltype(sample)*>(spread.element(rows.local, local_col));
-                std::transform(sums, sums + rows.count, added, sums, std::plus<>());
-            });
-        };
         in_rounds([&](int to, int from) {
-            const HeldElements given = spread.held(own.rows, own.cols, to);
-            if (to == own_) {
-                given.for_each_run([&](const Run& rows, std::int64_t col, std::int64_t local_col, std::int64_t) {
-                    add(rows, local_col, computed(rows, col));
-                });
-                return;
-            }
-            const WindowRanges theirs = in_matrix(c, result_ranges(from));
-            const HeldElements got = spread.held(theirs.rows, theirs.cols, own_);
-            std::vector<std::byte> sent(static_cast<std::size_t>(given.count() * size));
-            std::vector<std::byte> received(static_cast<std::size_t>(got.count() * size));
-            given.for_each_run([&](const Run& rows, std::int64_t col, std::int64_t, std::int64_t before) {
-                std::copy_n(computed(rows, col), rows.count * size, sent.data() + before * size);
-            });
+            const HeldElements given = spread.held(own, to);
+            const View sums = spread.here(in_matrix(c, result_ranges(from)));
+            Matrix sent = given.block(c.matrix.type);
+            Matrix received(c.matrix.type, sums.rows, sums.cols, Order::column_major);
+            given.for_each_block(own, partial.view(), sent.view(),
+                                 [](const View& block, const View& held) { copy_view(block, held); });
             pass(to, sent, from, received);
-            got.for_each_run([&](const Run& rows, std::int64_t, std::int64_t local_col, std::int64_t before) {
-                add(rows, local_col, received.data() + before * size);
-            });
+            add_partial_sum(sums, received.view(), threads);
         });
     }
 
@@ -327,16 +255,13 @@ void require_inside(const char* name, const BlockCyclicPart& part, std::int64_t 
     if (part.transpose) {
         std::swap(rows, cols);
     }
-    if (part.row < 0 || part.col < 0 || rows > matrix.rows - part.row || cols > matrix.cols - part.col) {
-        fail(ErrorCode::input, "a part of {} x {} at ({}, {}) is not inside {}, which is {} x {}", rows, cols, part.row,
-             part.col, name, matrix.rows, matrix.cols);
-    }
+    fail_if(part.row < 0 || part.col < 0 || rows > matrix.rows - part.row || cols > matrix.cols - part.col,
+            ErrorCode::input, "a part of {} x {} at ({}, {}) is not inside {}, which is {} x {}", rows, cols, part.row,
+            part.col, name, matrix.rows, matrix.cols);
     for (const auto& [block_rows, block_cols] :
          {std::pair{matrix.row_block, matrix.col_block}, {first_block_rows(matrix), first_block_cols(matrix)}}) {
-        if (block_rows < 1 || block_cols < 1) {
-            fail(ErrorCode::usage, "{} has blocks of {} x {}; they hold at least one element", name, block_rows,
-                 block_cols);
-        }
+        fail_if(block_rows < 1 || block_cols < 1, ErrorCode::usage,
+                "{} has blocks of {} x {}; they hold at least one element", name, block_rows, block_cols);
     }
 }
 
@@ -347,21 +272,16 @@ void multiply_block_cyclic(const ProblemSize& size, std::complex<double> alpha, 
                            const ProcessGrid& grid, const RankExchange& exchange, const Options& options,
                            int threads) try {
     const Type type = c.matrix.type;
-    if (type != a.matrix.type || type != b.matrix.type ||
-        (type != Type::f64 && type != Type::f32 && !is_integer(type) && !is_complex(type))) {
-        fail(ErrorCode::usage,
-             "block-cyclic products are of f64, f32, c128, c64, i32 or i64, all matrices alike, not {} * {} -> {}",
-             type_name(a.matrix.type), type_name(b.matrix.type), type_name(type));
-    }
-    if (c.transpose || c.conjugate) {
-        fail(ErrorCode::usage, "C cannot be transposed or conjugated; exchange A and B, or conjugate those instead");
-    }
-    if ((alpha.imag() != 0 || beta.imag() != 0) && !is_complex(type)) {
-        fail(ErrorCode::usage, "complex factors are for matrices of c64 and c128, not of {}", type_name(type));
-    }
-    if (grid.ranks.size() != static_cast<std::size_t>(grid.rows) * static_cast<std::size_t>(grid.cols)) {
-        fail(ErrorCode::usage, "a grid of {} x {} processes has {} ranks", grid.rows, grid.cols, grid.ranks.size());
-    }
+    fail_if(type != a.matrix.type || type != b.matrix.type ||
+                (type != Type::f64 && type != Type::f32 && !is_integer(type) && !is_complex(type)),
+            ErrorCode::usage,
+            "block-cyclic products are of f64, f32, c128, c64, i32 or i64, all matrices alike, not {} * {} -> {}",
+            type_name(a.matrix.type), type_name(b.matrix.type), type_name(type));
+    fail_if(c.transpose || c.conjugate, ErrorCode::usage,
+            "C cannot be transposed or conjugated; exchange A and B, or conjugate those instead");
+    validate_factors(alpha, beta, type);
+    fail_if(grid.ranks.size() != static_cast<std::size_t>(grid.rows) * static_cast<std::size_t>(grid.cols),
+            ErrorCode::usage, "a grid of {} x {} processes has {} ranks", grid.rows, grid.cols, grid.ranks.size());
     require_inside("A", a, size.m, size.k);
     require_inside("B", b, size.k, size.n);
     require_inside("C", c, size.m, size.n);

@@ -117,9 +117,7 @@ public:
     void run() {
         Stages stages(work_.failure);
         stages.start([&] { read_blocks(); });
-        if (blocks_.on_device()) {
-            stages.start([&] { bring_blocks(); });
-        }
+        stages.start([&] { bring_blocks(); });
         stages.start([&] { multiply_blocks(); });
         stages.run_here_and_finish([&] { write_results(); });
     }
@@ -150,20 +148,18 @@ private:
         });
     }
 
-    Operands bring_next() {
-        Pair pair = read_.pop();
-        Operand a = bring(std::move(pair.a));
-        return {std::move(a), bring(std::move(pair.b))};
-    }
-
     void bring_blocks() {
-        for_each_product([&](std::int64_t, std::int64_t, std::int64_t) { brought_.push(bring_next()); });
+        for_each_product([&](std::int64_t, std::int64_t, std::int64_t) {
+            Pair pair = read_.pop();
+            Operand a = bring(std::move(pair.a));
+            brought_.push({std::move(a), bring(std::move(pair.b))});
+        });
     }
 
     void multiply_blocks() {
         Operand c;
         for_each_product([&](std::int64_t, std::int64_t, std::int64_t h) {
-            auto [a, b] = blocks_.on_device() ? brought_.pop() : bring_next();
+            auto [a, b] = brought_.pop();
             if (h == 0) {
                 c = fresh_result({a.window.row, b.window.col, a.window.rows, b.window.cols});
             }
@@ -196,9 +192,7 @@ public:
         Stages stages(work_.failure);
         stages.start([&] { read_own_blocks_of_b(); });
         stages.start([&] { read_blocks_of_a(); });
-        if (blocks_.on_device()) {
-            stages.start([&] { bring_blocks(); });
-        }
+        stages.start([&] { bring_blocks(); });
         stages.start([&] { multiply_blocks(); });
         stages.start([&] { write_results(); });
         stages.run_here_and_finish([&] { exchange_blocks_of_b(); });
@@ -297,12 +291,12 @@ private:
     void multiply_blocks() {
         Operand column;
         for_each_block_of_b([&](std::int64_t h) {
-            Operand b = blocks_.on_device() ? b_brought_.pop() : bring(b_arrived_.pop());
+            Operand b = b_brought_.pop();
             if (h == 0) {
                 column = fresh_result({result_.row, b.window.col, result_.rows, b.window.cols});
             }
             for (std::int64_t i = 0; i < down_; ++i) {
-                Operand a = blocks_.on_device() ? a_brought_.pop() : bring(a_read_.pop());
+                Operand a = a_brought_.pop();
                 const View c = block(column.block.view, a.window.row - result_.row, 0, a.window.rows, b.window.cols);
                 blocks_.multiply(a.block.view, b.block.view, beta_of(h), c);
                 blocks_.release(std::move(a.block));

@@ -2,7 +2,6 @@
 // come to the same answer. Complex numbers are even where both of their parts are.
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <vector>
 
@@ -17,8 +16,8 @@
 namespace heptad {
 namespace {
 
-constexpr auto raise_to = [](double& most, double value) { most = std::max(most, value); };
-constexpr auto add_to = []<class T>(T& sum, const T& part) { sum = static_cast<T>(sum + part); };
+constexpr auto keep_larger = [](double& all, double part) { all = std::max(all, part); };
+constexpr auto add_to = [](auto& all, auto part) { all += part; };
 
 void add(std::vector<double>& sums, std::int64_t first, const std::vector<double>& more) {
     const auto to = sums.begin() + first;
@@ -58,7 +57,7 @@ public:
             rows.note_rows(backend, part, window.row);
             cols.note_rows(backend, transposed(ConstView(part)), window.col);
         });
-        merge_everywhere(ranks, largest, raise_to);
+        merge_everywhere(ranks, largest, keep_larger);
         merge_everywhere(ranks, sums, add_to);
         scan = {*std::max_element(largest.begin(), largest.end()),
                 {largest.begin(), largest.begin() + rows_},
@@ -106,7 +105,7 @@ struct ScaledLines {
         merge_everywhere(ranks, counts.steps, add_to);
         merge_everywhere(ranks, sums, add_to);
         std::vector<double> one{largest};
-        merge_everywhere(ranks, one, raise_to);
+        merge_everywhere(ranks, one, keep_larger);
         largest = one.front();
     }
 };

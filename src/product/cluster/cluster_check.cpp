@@ -56,13 +56,16 @@ protected:
         return std::stoull(ranks.broadcast_text(std::to_string(check::seed_from_system())));
     }
 
+    /// visit(window, elements) of what is read of an operand
     template <class Visit>
-    void for_each_part_of_a(Visit&& visit) const {
-        for_each_part(work_.a, work_.windows.a, visit);
-    }
-    template <class Visit>
-    void for_each_part_of_b(Visit&& visit) const {
-        for_each_part(work_.b, work_.windows.b, visit);
+    void for_each_part(const MatrixWindows* file, const std::vector<Window>& windows, Visit&& visit) const {
+        for (const Window& window : windows) {
+            if (window.elements() > 0) {
+                Matrix part(plan_.type, window.rows, window.cols);
+                work_.trace.time(Stage::disk_read, [&] { file->read(window, part.data()); });
+                visit(window, part);
+            }
+        }
     }
     /// visit(window, elements of C, elements of C0 or an empty matrix)
     template <class Visit>
@@ -86,19 +89,6 @@ protected:
     const ProductPlan& plan_;
     ThreadPool& pool_;
     const std::uint64_t seed_;
-
-private:
-    template <class Visit>
-    void for_each_part(const MatrixWindows* file, const std::vector<Window>& windows, Visit&& visit) const {
-        for (const Window& window : windows) {
-            if (window.elements() == 0) {
-                continue;
-            }
-            Matrix part(plan_.type, window.rows, window.cols);
-            work_.trace.time(Stage::disk_read, [&] { file->read(window, part.data()); });
-            visit(window, part);
-        }
-    }
 };
 
 /// Freivalds' test. T is what sums are made in; of complex numbers, those of real and of imaginary parts.
@@ -115,13 +105,13 @@ public:
     VerifyResult run() {
         const auto sum = [](T& all, const T& part) { check::add_scaled(all, part, 1); };
         if constexpr (kIsRounded<T>) {  // before anything is drawn: small columns get large weights
-            for_each_part_of_b([&](const Window& window, const Matrix& b) {
+            for_each_part(work_.b, work_.windows.b, [&](const Window& window, const Matrix& b) {
                 check::merge_rows(b_cols_, window.col, check::scan_columns(b.view(), pool_));
             });
             merge_everywhere(work_.ranks, b_cols_, check::merge);
             weights_ = check::weights_of(b_cols_);
         }
-        for_each_part_of_b([&](const Window& window, const Matrix& b) {
+        for_each_part(work_.b, work_.windows.b, [&](const Window& window, const Matrix& b) {
             const ConstView right = conjugated(b.view(), work_.node.conjugate_b);
             const PartLanes<T> y = multiply_parts(right, drawn(window, weights_of(window)), pool_);
             for (std::size_t part = 0; part < y.size(); ++part) {
@@ -135,7 +125,7 @@ public:
         if (work_.node.conjugate_a) {
             turn_to_conjugate(y_);
         }
-        for_each_part_of_a([&](const Window& window, const Matrix& a) {
+        for_each_part(work_.a, work_.windows.a, [&](const Window& window, const Matrix& a) {
             Lanes<T> y(window.cols, kLanes<T>);
             const std::vector<ConstView> parts = parts_of(a.view());
             for (std::size_t part = 0; part < parts.size(); ++part) {
@@ -217,9 +207,10 @@ public:
     VerifyResult run() {
         const auto either = [](RowBits& all, const RowBits& part) { all.bits |= part.bits; };
         if (work_.node.alpha != 0.0) {
-            for_each_part_of_a([&](const Window& window, const Matrix& a) { note(of_a_, window, a); });
+            for_each_part(work_.a, work_.windows.a,
+                          [&](const Window& window, const Matrix& a) { note(of_a_, window, a); });
             merge_everywhere(work_.ranks, of_a_.data, either);
-            for_each_part_of_b([&](const Window& window, const Matrix& b) {
+            for_each_part(work_.b, work_.windows.b, [&](const Window& window, const Matrix& b) {
                 Lanes<RowBits> sets(window.rows, kWords);
                 std::copy_n(of_a_.row(window.row), sets.data.size(), sets.data.begin());
                 const Lanes<RowBits> product = multiply_lanes(transposed(b.view()), sets, pool_);

@@ -1,30 +1,68 @@
 #include "product/cluster/cluster_job.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
-#include <cmath>
 #include <exception>
-#include <filesystem>
 #include <optional>
 #include <string>
 
+#include "base/fail_if.hpp"
 #include "base/free_memory.hpp"
+#include "base/size.hpp"
+#include "base/thread_pool.hpp"
 #include "base/timing.hpp"
+#include "base/types.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "plan/model/operation_count.hpp"
+#include "plan/search/cluster_caps.hpp"
 #include "product/cluster/cluster_check.hpp"
 #include "product/cluster/job_parts.hpp"
 #include "product/cluster/job_record.hpp"
-#include "product/cluster/node_share.hpp"
 #include "product/cluster/same_files.hpp"
 #include "product/device/device_product.hpp"
-#include "product/memory/product.hpp"
+#include "product/file/product_inputs.hpp"
 
 namespace heptad {
 namespace {
 
-bool is_same_file(const std::string& x, const std::string& y) {
-    std::error_code ignored;
-    return std::filesystem::equivalent(x, y, ignored);
+/// A rank that is bound to some cores has those; otherwise the ranks of a machine share all of them.
+int share_of_cores(const Communicator& ranks) {
+    if (const int told = threads_by_environment(); told > 0) {
+        return told;
+    }
+    const int cores = available_cores();
+    const bool bound = cores < static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+    return std::max(1, bound ? cores : cores / ranks.local_size());
+}
+
+/// Inside a rank.
+ProblemSize largest_product(const ProductPlan& plan) {
+    if (plan.rank->algorithm == ClusterAlgorithm::caps) {
+        const CapsShape shape = caps_shape(plan);
+        return {shape.block_m, shape.block_k, shape.block_n};
+    }
+    if (plan.rank->algorithm == ClusterAlgorithm::grid) {
+        return {ceil_div(plan.m, plan.rank->grid.pm), ceil_div(ceil_div(plan.k, plan.rank->grid.pk), plan.rank->panels),
+                ceil_div(plan.n, plan.rank->grid.pn)};
+    }
+    return {plan.rank->block.x, plan.rank->block.y, plan.rank->block.z};
+}
+
+/// Of A, B and C, that a rank has in memory at a time.
+std::int64_t held_in_memory_bytes(const ProductPlan& plan) {
+    const auto [m, k, n] = largest_product(plan);
+    std::int64_t held = 0;
+    if (plan.rank->algorithm == ClusterAlgorithm::caps) {
+        held = 2 * (m * k + k * n + m * n);
+    } else if (plan.rank->algorithm == ClusterAlgorithm::grid) {
+        held = m * n + 3 * k * (m + n) + (plan.rank->grid.pk > 1 ? ceil_div(m, plan.rank->grid.pk) * n : 0);
+    } else {
+        const std::int64_t rows =
+            plan.rank->algorithm == ClusterAlgorithm::mod_pegmm ? ceil_div(plan.m, plan.rank->ranks) : m;
+        held = kBlocksInFlight * k * (m + n) + 3 * rows * n;
+    }
+    return held * static_cast<std::int64_t>(element_bytes(plan.type));
 }
 
 class JobRun {
@@ -180,33 +218,25 @@ private:
     void require_memory_for_check() const {
         const CheckedWindows windows = checked_windows(outcome_.plan, ranks_.rank(), check_readers());
         const std::int64_t needed_bytes = job_.verify ? check_bytes(outcome_.plan, windows, job_.node.beta != 0.0) : 0;
-        if (needed_bytes > record_.memory_bytes) {
-            fail(ErrorCode::resource,
-                 "--verify keeps sums for all rows of the matrices on every rank, {} bytes with a part of a matrix, "
-                 "and a rank has {}; give a larger --memory, or leave out --verify",
-                 needed_bytes, record_.memory_bytes);
-        }
+        fail_if(needed_bytes > record_.memory_bytes, ErrorCode::resource,
+                "--verify keeps sums for all rows of the matrices on every rank, {} bytes with a part of a matrix, "
+                "and a rank has {}; give a larger --memory, or leave out --verify",
+                needed_bytes, record_.memory_bytes);
     }
 
     void decide_as_before(JobRecord& record) const {
         const JobRecord before = record_of_lines(parts_.before->job, parts_.journal_path());
-        if (before.plan.rank->ranks != ranks_.size()) {
-            fail(ErrorCode::usage,
-                 "'{}' comes from a job with {} ranks, and this one has {}; start as many, or leave out --resume to "
-                 "start over",
-                 parts_.journal_path(), before.plan.rank->ranks, ranks_.size());
-        }
+        fail_if(before.plan.rank->ranks != ranks_.size(), ErrorCode::usage,
+                "'{}' comes from a job with {} ranks, and this one has {}; start as many, or leave out --resume to "
+                "over",
+                parts_.journal_path(), before.plan.rank->ranks, ranks_.size());
         record.plan = before.plan;
         record.memory_bytes = before.memory_bytes;
     }
 
     void decide_anew(JobRecord& record) const {
-        if (job_.resume && !job_.c0.empty() && is_same_file(job_.c0, job_.output)) {
-            // A job that ended just after it gave the result its name leaves exactly this.
-            fail(ErrorCode::input,
-                 "there is nothing to resume for '{}', which may already hold the sum; check it, and run without "
-                 "--resume to add again",
-                 job_.output);
+        if (job_.resume && !job_.c0.empty()) {
+            refuse_to_add_again(job_.c0, job_.output, job_.output);
         }
         ClusterRequest request = job_.request;
         request.memory_bytes = record.memory_bytes;
@@ -218,29 +248,17 @@ private:
         record.plan = make_cluster_plan(size, inputs_->type(), ranks_.size(), request, outcome_.rates);
     }
 
-    ProductPlan plan_on_node(std::int64_t m, std::int64_t k, std::int64_t n, Type type, const Options& options) const {
-        ProductContext context;
-        context.threads = node_.threads;
-        return is_device_product(options.device) ? plan_device_product(m, k, n, type, options, context)
-                                                 : plan_product(m, k, n, type, options, context);
-    }
-
     /// How this rank multiplies the largest pieces: another plan would make other bits.
     ProductPlan typical_product() const {
-        const ProblemSize size = largest_product(outcome_.plan);
         Options options = node_.options;
         options.accumulate = true;
-        return plan_on_node(size.m, size.k, size.n, outcome_.plan.type, options);
+        return plan_where_asked(largest_product(outcome_.plan), outcome_.plan.type, options,
+                                {.threads = node_.threads});
     }
 
     double predicted_rate(const ProblemSize& size, Type type) const {
-        const double cut = std::cbrt(static_cast<double>(ranks_.size()));
-        const auto part = [&](std::int64_t whole) {
-            return std::max<std::int64_t>(1, std::llround(static_cast<double>(whole) / cut));
-        };
-        const std::int64_t m = part(size.m), k = part(size.k), n = part(size.n);
-        const ProductPlan share = plan_on_node(m, k, n, type, node_.options);
-        return operation_count({m, k, n}, type) / std::max(share.predicted_s, 1e-9);
+        const ProductPlan share = plan_of_share(size, type, ranks_.size(), node_.options, {.threads = node_.threads});
+        return operation_count({share.m, share.k, share.n}, type) / std::max(share.predicted_s, 1e-9);
     }
 
     /// Ranks multiply 16-bit floats as f32.

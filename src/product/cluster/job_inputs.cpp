@@ -1,63 +1,49 @@
 #include "product/cluster/job_inputs.hpp"
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "base/types.hpp"
 #include "io/matrix_market.hpp"
+#include "product/memory/validate.hpp"
 
 namespace heptad {
 
 void check_request(const ClusterJob& job) {
-    if (job.distribution.scatter && job.scratch.empty()) {
-        fail(ErrorCode::usage, "--scatter keeps the parts of A and B in files of each node; give --scratch DIR");
-    }
-    if (job.distribution.scatter && job.node.beta != 0.0) {
-        fail(ErrorCode::usage,
-             "--scatter hands out A and B only; leave out --add, or put the files where every "
-             "node sees them and leave out --scatter");
-    }
+    fail_if(job.distribution.scatter && job.scratch.empty(), ErrorCode::usage,
+            "--scatter keeps the parts of A and B in files of each node; give --scratch DIR");
+    fail_if(job.distribution.scatter && job.node.beta != 0.0, ErrorCode::usage,
+            "--scatter hands out A and B only; leave out --add, or put the files where every "
+            "node sees them and leave out --scatter");
     if (job.request.algorithm != cluster_algorithm_name(ClusterAlgorithm::caps)) {
         return;
     }
-    if (job.distribution.scatter || job.keep_parts || job.node.beta != 0.0) {
-        fail(ErrorCode::usage,
-             "caps makes C = alpha*A*B from files that every node sees to one file; leave out "
-             "--scatter, --keep-parts and --add, or use --algorithm grid");
-    }
-    if (job.resume) {
-        fail(ErrorCode::usage,
-             "caps finishes all of C at the end, so there is nothing to resume; leave out --resume, or use "
-             "--algorithm grid");
-    }
-    if (job.node.options.accuracy == Accuracy::strict) {
-        fail(ErrorCode::usage,
-             "caps is Strassen's algorithm, and --accuracy strict allows only classical products; leave one of the two "
-             "out");
-    }
+    fail_if(job.distribution.scatter || job.keep_parts || job.node.beta != 0.0, ErrorCode::usage,
+            "caps makes C = alpha*A*B from files that every node sees to one file; leave out "
+            "--scatter, --keep-parts and --add, or use --algorithm grid");
+    fail_if(job.resume, ErrorCode::usage,
+            "caps finishes all of C at the end, so there is nothing to resume; leave out --resume, or use "
+            "--algorithm grid");
+    fail_if(job.node.options.accuracy == Accuracy::strict, ErrorCode::usage,
+            "caps is Strassen's algorithm, and --accuracy strict allows only classical products; leave one of the two  | out");
 }
 
 JobInputs::JobInputs(const ClusterJob& job, std::int64_t memory_bytes) : JobInputs(job, found(job, memory_bytes)) {}
 
 JobInputs::JobInputs(const ClusterJob& job, const Found& known)
     : a(job.a, known.type, job.transpose_a), b(job.b, known.type, job.transpose_b), held_bytes(known.held_bytes) {
-    if ((job.node.alpha.imag() != 0 || job.node.beta.imag() != 0) && !is_complex(a.type())) {
-        fail(ErrorCode::usage, "complex factors are for matrices of c64 and c128, not of {}", type_name(a.type()));
-    }
+    validate_factors(job.node.alpha, job.node.beta, a.type());
     if (!job.c0.empty()) {
         c0.emplace(job.c0, known.type, false);
     }
     for (const MatrixWindows* other : all()) {
-        if (other->stored_type() != a.stored_type()) {
-            fail(ErrorCode::input, "{} holds {} and another operand {}; all matrices of a product must have one type",
-                 job.a, type_name(a.stored_type()), type_name(other->stored_type()));
-        }
+        fail_if(other->stored_type() != a.stored_type(), ErrorCode::input,
+                "{} holds {} and another operand {}; all matrices of a product must have one type", job.a,
+                type_name(a.stored_type()), type_name(other->stored_type()));
     }
-    if (a.cols() != b.rows()) {
-        fail(ErrorCode::input,
-             "{} is {} x {} and {} is {} x {} (transposes applied), but the columns of the first must equal the "
-             "rows of the second; check the files or --transpose-a and --transpose-b",
-             job.a, a.rows(), a.cols(), job.b, b.rows(), b.cols());
-    }
+    fail_if(a.cols() != b.rows(), ErrorCode::input,
+            "{} is {} x {} and {} is {} x {} (transposes applied), but the columns of the first must equal the "
+            "rows of the second; check the files or --transpose-a and --transpose-b",
+            job.a, a.rows(), a.cols(), job.b, b.rows(), b.cols());
     if (c0 && (c0->rows() != a.rows() || c0->cols() != b.cols())) {
         fail(ErrorCode::input, "{} is {} x {}, but the product it is added to is {} x {}", job.c0, c0->rows(),
              c0->cols(), a.rows(), b.cols());
@@ -94,12 +80,10 @@ JobInputs::Found JobInputs::found(const ClusterJob& job, std::int64_t memory_byt
     for (const std::string& file : markets) {
         known.held_bytes = checked_add(known.held_bytes, matrix_facts({file, known.type}).bytes);
     }
-    if (known.held_bytes > memory_bytes) {
-        fail(ErrorCode::resource,
-             "every rank reads a Matrix Market file whole, {} bytes in memory, and a rank has {}; give a larger "
-             "--memory, start fewer ranks on a node, or save it as .npy",
-             known.held_bytes, memory_bytes);
-    }
+    fail_if(known.held_bytes > memory_bytes, ErrorCode::resource,
+            "every rank reads a Matrix Market file whole, {} bytes in memory, and a rank has {}; give a larger "
+            "--memory, start fewer ranks on a node, or save it as .npy",
+            known.held_bytes, memory_bytes);
     return known;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/fail_if.hpp"
 #include "product/cluster/distribution.hpp"
 #include "product/cluster/same_files.hpp"
 
@@ -145,28 +146,24 @@ void JobParts::find_finished() {
     outcome_.own.units = static_cast<std::int64_t>(units.size());
     outcome_.own.resumed_units = std::count(own.begin(), own.end(), '1');
     finished_ = FinishedUnits(std::move(finished), *journal_);
-    keep_leftovers();
-}
-
-void JobParts::keep_leftovers() {
-    keeps_leftovers_ = true;
+    keep_leftovers(true);
     if (result_) {
         result_->keep();
     }
+}
+
+/// But for the result itself.
+void JobParts::keep_leftovers(bool keeps) {
+    keeps_leftovers_ = keeps;
     for (ScratchSource* scratch : {a_scratch_.get(), b_scratch_.get()}) {
         if (scratch != nullptr) {
-            scratch->keep();
+            scratch->keep(keeps);
         }
     }
 }
-/// After a success, or where they are wrong. Not the result itself.
+/// After a success, or where they are wrong.
 void JobParts::remove_leftovers() {
-    keeps_leftovers_ = false;
-    for (ScratchSource* scratch : {a_scratch_.get(), b_scratch_.get()}) {
-        if (scratch != nullptr) {
-            scratch->remove();
-        }
-    }
+    keep_leftovers(false);
     if (journal_) {
         journal_->remove();
     }
@@ -192,10 +189,8 @@ void JobParts::finish() {
     });
     // Not before: where the result could not take its name, a later job goes on with all of this.
     ranks_.agree([&] {
-        if (result_ && collects && !is_root()) {
-            result_->remove();
-        } else if (result_) {
-            result_->keep();  // which has its name now
+        if (result_) {  // which has its name now, or was collected
+            result_->keep(!collects || is_root());
         }
         remove_leftovers();
     });
@@ -206,10 +201,8 @@ void JobParts::finish() {
 
 void JobParts::require_unchanged_inputs() {
     agree_or_discard([&] {
-        if (inputs_ && inputs_->identities() != identities_) {
-            fail(ErrorCode::input,
-                 "the matrices were changed while they were multiplied; start again once nothing changes them");
-        }
+        fail_if(inputs_ && inputs_->identities() != identities_, ErrorCode::input,
+                "the matrices were changed while they were multiplied; start again once nothing changes them");
     });
 }
 

@@ -55,7 +55,7 @@ public:
             ranks_.agree(step);
         } catch (const AgreedError& error) {
             if (result_) {
-                result_->remove();
+                result_->keep(false);
             }
             remove_leftovers();
             throw AgreedError(error.code(), fmt::format("{}; {} was not written", error.what(), job_.output));
@@ -80,7 +80,7 @@ private:
     void make_file(const std::string& path, const WindowWriter::Shape& shape);
     void hand_out(const HeldWindows& held);
     bool find_scratch(const HeldWindows& held);
-    void keep_leftovers();
+    void keep_leftovers(bool keeps);
     void remove_leftovers();
 
     const ClusterJob& job_;

@@ -4,7 +4,7 @@
 #include <array>
 #include <sstream>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/text_stream.hpp"
 #include "base/types.hpp"
 
@@ -82,9 +82,8 @@ JobRecord parse_shared_text(const std::string& text) {
 }
 
 JobRecord record_of_lines(const std::vector<std::string>& lines, const std::string& path) {
-    if (lines.size() < 2 || !lines[0].starts_with(kPlan) || !lines[1].starts_with(kMemory)) {
-        fail(ErrorCode::input, "'{}' does not begin with a plan; leave out --resume to start over", path);
-    }
+    fail_if(lines.size() < 2 || !lines[0].starts_with(kPlan) || !lines[1].starts_with(kMemory), ErrorCode::input,
+            "'{}' does not begin with a plan; leave out --resume to start over", path);
     JobRecord record;
     try {
         record.plan = parse_plan(lines[0]);
@@ -102,12 +101,10 @@ JobRecord record_of_lines(const std::vector<std::string>& lines, const std::stri
 void require_same_job(const std::vector<std::string>& before, const std::vector<std::string>& now,
                       const std::string& path) {
     const auto [old_line, new_line] = std::mismatch(before.begin(), before.end(), now.begin(), now.end());
-    if (old_line != before.end() || new_line != now.end()) {
-        fail(
-            ErrorCode::input,
-            "'{}' belongs to a job that differs from this one: there '{}', here '{}'; leave out --resume to start over",
+    fail_if(old_line != before.end() || new_line != now.end(), ErrorCode::input,
+            "'{}' belongs to a job that differs from this one: there '{}', here '{}'; without --resume the product "
+            "starts over",
             path, old_line == before.end() ? "nothing" : *old_line, new_line == now.end() ? "nothing" : *new_line);
-    }
 }
 
 }  // namespace heptad

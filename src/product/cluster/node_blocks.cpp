@@ -133,11 +133,10 @@ NodeBlock NodeBlocks::begin_result(HostBlock host, bool brings) {
 }
 
 void NodeBlocks::multiply(const ConstView& a, const ConstView& b, Factor beta, const View& c) {
-    ProductContext context;
-    context.threads = node_.threads;
-    context.hooks.cancel = &failure_.cancel();
+    const ProductContext context{.threads = node_.threads,
+                                 .stream = on_device() ? streams_->compute.handle() : nullptr,
+                                 .hooks = {{}, &failure_.cancel()}};
     trace_.time(Stage::multiply, [&] {
-        context.stream = on_device() ? streams_->compute.handle() : nullptr;
         node_.multiply(a, b, beta, c, context);
         if (on_device()) {
             streams_->compute.synchronize();

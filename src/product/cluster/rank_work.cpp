@@ -6,14 +6,13 @@
 namespace heptad {
 
 void add_partial_sum(const View& to, const View& from, int threads) {
-    cpu::CpuBackend(shared_pool(threads))
-        .combine({{lines_as_reals(to, true), lines_as_reals(from, true)}, {{0, {{0, 1}, {1, 1}}}}});
+    const bool by_rows = is_row_contiguous(to);
+    cpu::CpuBackend(shared_pool(threads_or_default(threads)))
+        .combine({{lines_as_reals(to, by_rows), lines_as_reals(from, by_rows)}, {{0, {{0, 1}, {1, 1}}}}});
 }
 
 void multiply_on_node(const RankWork& work, const ConstView& a, const ConstView& b, Factor beta, const View& c) {
-    ProductContext context;
-    context.threads = work.node.threads;
-    context.hooks.cancel = &work.failure.cancel();
+    const ProductContext context{.threads = work.node.threads, .hooks = {{}, &work.failure.cancel()}};
     work.trace.time(Stage::multiply, [&] { work.node.multiply(a, b, beta, c, context); });
 }
 

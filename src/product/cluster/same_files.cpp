@@ -9,7 +9,7 @@
 #include <random>
 #include <sstream>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 
 namespace heptad {
 namespace {
@@ -113,12 +113,11 @@ void require_same_folder(const std::string& output, Communicator& ranks) {
         const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
         std::array<char, 64> found{};
         const ssize_t bytes = file.get() < 0 ? 0 : ::pread(file.get(), found.data(), found.size(), 0);
-        if (std::string(found.data(), static_cast<std::size_t>(std::max<ssize_t>(bytes, 0))) != word) {
-            fail(ErrorCode::input,
-                 "'{}' is in another folder here than on rank 0; name a folder that every node sees, or use "
-                 "--keep-parts",
-                 output);
-        }
+        fail_if(std::string(found.data(), static_cast<std::size_t>(std::max<ssize_t>(bytes, 0))) != word,
+                ErrorCode::input,
+                "'{}' is in another folder here than on rank 0; name a folder that every node sees, or use "
+                "--keep-parts",
+                output);
     });
 }
 

@@ -1,10 +1,10 @@
 #include "product/device/bit_blocks.hpp"
 
-#include <algorithm>
 #include <cstring>
+#include <utility>
 #include <vector>
 
-#include "base/size.hpp"
+#include "base/over_rows.hpp"
 #include "kernels/bits/word_sums.hpp"
 
 namespace heptad {
@@ -14,25 +14,15 @@ using bits::kWordBits;
 using bits::words_of;
 
 constexpr std::int64_t kLineWords = 8;
-constexpr std::int64_t kBytesPerTask = std::int64_t{1} << 20;
 
 ConstBitView clipped(const ConstBitView& matrix, const BlockCut& cut, int block) {
-    const std::int64_t row = cut.first_row(block), col = cut.first_col(block);
-    const std::int64_t rows = std::clamp<std::int64_t>(matrix.rows - row, 0, cut.rows);
-    const std::int64_t cols = std::clamp<std::int64_t>(matrix.cols - col, 0, cut.cols);
+    const auto [row, rows, col, cols] = cut.inside(block, matrix.rows, matrix.cols);
     return rows > 0 && cols > 0 ? matrix.block(row, col, rows, cols) : ConstBitView{};
 }
 
 /// Words from the start of a row that can be taken as they are, in whole lines; the others need masks or shifts.
 std::int64_t plain_words(const ConstBitView& view) {
     return view.offset == 0 ? view.cols / kWordBits / kLineWords * kLineWords : 0;
-}
-
-/// Runs work(first, last) over ranges of rows.
-template <class Work>
-void over_rows(std::int64_t rows, std::int64_t row_bytes, ThreadPool& pool, const Work& work) {
-    const std::int64_t step = std::max<std::int64_t>(1, kBytesPerTask / std::max<std::int64_t>(row_bytes, 1));
-    pool.run(ceil_div(rows, step), [&](std::int64_t task) { work(task * step, std::min(rows, (task + 1) * step)); });
 }
 
 /// One row of the sum of `parts`, whose plain words end at the sorted `edges`.
@@ -100,13 +90,9 @@ void sum_bit_blocks(const ConstBitView& matrix, const BlockCut& cut, std::span<c
             edges.push_back(plain_words(part));
         }
     }
-    std::sort(edges.begin(), edges.end());
-    edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
-    over_rows(to.rows, to.stride * 8, pool, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t row = first; row < last; ++row) {
-            sum_row(parts, edges, row, to.words + row * to.stride);
-        }
-    });
+    edges = sorted_edges(std::move(edges));
+    over_rows(to.rows, to.stride, pool,
+              [&](std::int64_t row) { sum_row(parts, edges, row, to.words + row * to.stride); });
 }
 
 void update_bit_block(const BitView& matrix, const BlockCut& cut, int block, bits::Store mode, const ConstBitView& from,
@@ -114,20 +100,15 @@ void update_bit_block(const BitView& matrix, const BlockCut& cut, int block, bit
     const ConstBitView inside = clipped(matrix, cut, block);
     const BitView target{const_cast<std::uint64_t*>(inside.words), inside.rows, inside.cols, inside.stride,
                          inside.offset};
-    over_rows(target.rows, words_of(target.cols) * 8, pool, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t row = first; row < last; ++row) {
-            const std::uint64_t* source = from.words + row * from.stride;
-            switch (mode) {
-                case bits::Store::assign:
-                    update_row<bits::Store::assign>(target, row, source);
-                    break;
-                case bits::Store::exclusive_or:
-                    update_row<bits::Store::exclusive_or>(target, row, source);
-                    break;
-                case bits::Store::inclusive_or:
-                    update_row<bits::Store::inclusive_or>(target, row, source);
-                    break;
-            }
+    over_rows(target.rows, words_of(target.cols), pool, [&](std::int64_t row) {
+        const std::uint64_t* source = from.words + row * from.stride;
+        switch (mode) {
+            case bits::Store::assign:
+                return update_row<bits::Store::assign>(target, row, source);
+            case bits::Store::exclusive_or:
+                return update_row<bits::Store::exclusive_or>(target, row, source);
+            case bits::Store::inclusive_or:
+                return update_row<bits::Store::inclusive_or>(target, row, source);
         }
     });
 }

@@ -1,7 +1,7 @@
 #include <functional>
 
 #include "base/bit_words.hpp"
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "move/staging.hpp"
@@ -51,9 +51,8 @@ BitMatrix close_on_cuda(const ConstBitView& graph, const bits::BitOptions& optio
     const int device = cuda::device_index(options.device);
     cuda::require_device(device);
     bits::require_view(graph, "the graph");
-    if (graph.rows != graph.cols) {
-        fail(ErrorCode::input, "a graph is a square matrix, and this one is {} x {}", graph.rows, graph.cols);
-    }
+    fail_if(graph.rows != graph.cols, ErrorCode::input, "a graph is a square matrix, and this one is {} x {}",
+            graph.rows, graph.cols);
     if (graph.rows > 0) {
         if (const cuda::PointerPlace place = cuda::place_of(graph.words); place.kind == cuda::PointerKind::device) {
             fail(ErrorCode::input, "the graph is in the memory of cuda:{}; copy it to host memory first", place.device);
@@ -82,9 +81,8 @@ BitMatrix close_on_cuda(const ConstBitView& graph, const bits::BitOptions& optio
     const DeviceBits rows(band, n, device, stream.handle()), columns(n, band, device, stream.handle());
     DeviceClosureSteps steps(stream, options.leaf, workspace);
     steps.progress = [&](double share) {
-        if (context.hooks.cancel != nullptr && context.hooks.cancel->cancelled()) {
-            fail(ErrorCode::cancelled, "the closure was cancelled");
-        }
+        fail_if(context.hooks.cancel != nullptr && context.hooks.cancel->cancelled(), ErrorCode::cancelled,
+                "the closure was cancelled");
         if (context.hooks.progress) {
             context.hooks.progress({share, "closure"});
         }

@@ -1,6 +1,6 @@
 #include "product/device/bit_cuda_product.hpp"
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "product/device/bit_device_product.hpp"
@@ -27,10 +27,8 @@ Options limits_of(const bits::BitOptions& options) {
 /// Of a matrix that has elements.
 bool is_on_device(const ConstBitView& view, const char* name, int device) {
     const cuda::PointerPlace place = cuda::place_of(view.words);
-    if (place.kind == cuda::PointerKind::device && place.device != device) {
-        fail(ErrorCode::input, "{} is in the memory of cuda:{}, but the product is for cuda:{}", name, place.device,
-             device);
-    }
+    fail_if(place.kind == cuda::PointerKind::device && place.device != device, ErrorCode::input,
+            "{} is in the memory of cuda:{}, but the product is for cuda:{}", name, place.device, device);
     return place.kind == cuda::PointerKind::device;
 }
 
@@ -40,10 +38,9 @@ void require_workspace(const ProductContext& context, const ConstBitView& a, con
         return;
     }
     const cuda::PointerPlace place = cuda::place_of(context.workspace);
-    if (place.kind != cuda::PointerKind::device || place.device != device) {
-        fail(ErrorCode::input, "the matrices are on cuda:{}, but the workspace at {} is not; give it memory there",
-             device, context.workspace);
-    }
+    fail_if(place.kind != cuda::PointerKind::device || place.device != device, ErrorCode::input,
+            "the matrices are on cuda:{}, but the workspace at {} is not; give it memory there", device,
+            context.workspace);
     bits::require_workspace_apart(context.workspace, context.workspace_bytes, a, "A");
     bits::require_workspace_apart(context.workspace, context.workspace_bytes, b, "B");
     bits::require_workspace_apart(context.workspace, context.workspace_bytes, c, "C");
@@ -59,9 +56,8 @@ ConstBitView straightened(const ConstBitView& view, BitMatrix& copy) {
 }
 
 void require_algebra(Type algebra) {
-    if (algebra != Type::gf2 && algebra != Type::boolean) {
-        fail(ErrorCode::usage, "bit matrices are multiplied over gf2 or bool, not {}", type_name(algebra));
-    }
+    fail_if(algebra != Type::gf2 && algebra != Type::boolean, ErrorCode::usage,
+            "bit matrices are multiplied over gf2 or bool, not {}", type_name(algebra));
 }
 
 /// For matrices that are brought to the device.
@@ -95,10 +91,9 @@ void multiply_bits_on_cuda(Type algebra, const ConstBitView& a, const ConstBitVi
     start_product(context.hooks);
     const ProblemSize size{a.rows, a.cols, b.cols};
     const bool there = is_on_device(c, "C", device);
-    if (size.k > 0 && (is_on_device(a, "A", device) != there || is_on_device(b, "B", device) != there)) {
-        fail(ErrorCode::input, "of A, B and C some are on cuda:{} and some in host memory; copy them to one place",
-             device);
-    }
+    fail_if(size.k > 0 && (is_on_device(a, "A", device) != there || is_on_device(b, "B", device) != there),
+            ErrorCode::input, "of A, B and C some are on cuda:{} and some in host memory; copy them to one place",
+            device);
     if (there) {
         require_workspace(context, a, b, c, device);
         const std::int64_t limit = context.workspace_bytes >= 0 ? context.workspace_bytes : usable_bytes(device);
@@ -110,11 +105,9 @@ void multiply_bits_on_cuda(Type algebra, const ConstBitView& a, const ConstBitVi
         finish_product(context.hooks);
         return;
     }
-    if (context.stream != nullptr || context.workspace_bytes >= 0) {
-        fail(ErrorCode::usage,
-             "Heptad moves matrices from host memory to the device with streams and memory of its own; set neither a "
-             "stream nor a workspace in the context");
-    }
+    fail_if(context.stream != nullptr || context.workspace_bytes >= 0, ErrorCode::usage,
+            "Heptad moves matrices from host memory to the device with streams and memory of its own; set neither a "
+            "stream nor a workspace in the context");
     if (goes_beyond_device(operand_bytes(size), limits_of(options))) {
         multiply_bits_over_devices(algebra, a, b, c, accumulate, options, context);
         return;

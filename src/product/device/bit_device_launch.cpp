@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 
 namespace heptad {
@@ -98,11 +98,9 @@ std::vector<int> bit_pass_levels(int parallel_levels) {
 
 BitDeviceLaunch bit_device_launch(const ProductPlan& plan, bool aligned) {
     BitDeviceLaunch launch = laid_out(plan, aligned);
-    if (launch.workspace_bytes() > plan.workspace_bytes) {
-        fail(ErrorCode::usage,
-             "the plan is for an A whose rows begin on 16-byte boundaries, and these rows do not; plan with aligned = "
-             "false");
-    }
+    fail_if(launch.workspace_bytes() > plan.workspace_bytes, ErrorCode::usage,
+            "the plan is for an A whose rows begin on 16-byte boundaries, and these rows do not; plan with aligned = "
+            "false");
     return launch;
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 
 namespace heptad {
@@ -139,53 +139,39 @@ PanelCut fitting_panels(const BitDeviceProblem& problem, std::int64_t most_k, st
         if (fitting > 0) {
             return {panel_k, std::min(all, fitting)};
         }
-        if (panel_k <= kBitUnit) {
-            fail(ErrorCode::resource,
-                 "a product of {} x {} x {} bits needs at least {} bytes of workspace on the device, but "
-                 "workspace_limit_bytes is {}",
-                 size.m, size.k, size.n, (copied_rows + kBitPanelUnit) * row_bytes, limit_bytes);
-        }
+        fail_if(panel_k <= kBitUnit, ErrorCode::resource,
+                "a product of {} x {} x {} bits needs at least {} bytes of workspace on the device, but "
+                "workspace_limit_bytes is {}",
+                size.m, size.k, size.n, (copied_rows + kBitPanelUnit) * row_bytes, limit_bytes);
     }
 }
 
 void validate(const BitDeviceProblem& problem, const BitDeviceOptions& options) {
     const ProblemSize& size = problem.size;
-    if (size.m < 0 || size.k < 0 || size.n < 0) {
-        fail(ErrorCode::input, "a product of {} x {} x {} bits is not possible; sizes start at 0", size.m, size.k,
-             size.n);
-    }
-    if (std::max({size.m, size.k, size.n}) >= kMostBitSide) {
-        fail(ErrorCode::input, "a product of {} x {} x {} bits is too large for one device; each side must be below {}",
-             size.m, size.k, size.n, kMostBitSide);
-    }
-    if (options.most_panel_k < kBitUnit || options.most_panel_k % kBitUnit != 0) {
-        fail(ErrorCode::usage, "{} bits of k at a time are not possible; use a multiple of {}", options.most_panel_k,
-             kBitUnit);
-    }
-    if (options.first_panel_k < 0 || options.first_panel_k % kBitUnit != 0) {
-        fail(ErrorCode::usage,
-             "{} bits of k before a product may end are not possible; use a multiple of {}, or 0 for never",
-             options.first_panel_k, kBitUnit);
-    }
+    fail_if(size.m < 0 || size.k < 0 || size.n < 0, ErrorCode::input,
+            "a product of {} x {} x {} bits is not possible; sizes start at 0", size.m, size.k, size.n);
+    fail_if(std::max({size.m, size.k, size.n}) >= kMostBitSide, ErrorCode::input,
+            "a product of {} x {} x {} bits is too large for one device; each side must be below {}", size.m, size.k,
+            size.n, kMostBitSide);
+    fail_if(options.most_panel_k < kBitUnit || options.most_panel_k % kBitUnit != 0, ErrorCode::usage,
+            "{} bits of k at a time are not possible; use a multiple of {}", options.most_panel_k, kBitUnit);
+    fail_if(options.first_panel_k < 0 || options.first_panel_k % kBitUnit != 0, ErrorCode::usage,
+            "{} bits of k before a product may end are not possible; use a multiple of {}, or 0 for never",
+            options.first_panel_k, kBitUnit);
     const int most = kMostSerialBitLevels + kMostParallelBitLevels;
-    if (options.levels < -1 || options.levels > most) {
-        fail(ErrorCode::usage, "{} levels are not possible on a device; use 0 to {}, or -1 for as many as pay",
-             options.levels, most);
-    }
-    if (options.serial_levels < -1 || options.serial_levels > kMostSerialBitLevels) {
-        fail(ErrorCode::usage, "{} serial levels are not possible; use 0 to {}, or -1 for as few as fit",
-             options.serial_levels, kMostSerialBitLevels);
-    }
+    fail_if(options.levels < -1 || options.levels > most, ErrorCode::usage,
+            "{} levels are not possible on a device; use 0 to {}, or -1 for as many as pay", options.levels, most);
+    fail_if(options.serial_levels < -1 || options.serial_levels > kMostSerialBitLevels, ErrorCode::usage,
+            "{} serial levels are not possible; use 0 to {}, or -1 for as few as fit", options.serial_levels,
+            kMostSerialBitLevels);
     const bool fast = options.algorithm != "auto" && options.algorithm != "classical";
-    if (problem.operation != BitOperation::parity && (options.levels > 0 || options.serial_levels > 0 || fast)) {
-        fail(ErrorCode::usage,
-             "a {} product has no subtraction, so no levels; leave the algorithm and the levels to auto",
-             name_of(problem.operation));
-    }
-    if (options.algorithm == "classical" && (options.levels > 0 || options.serial_levels > 0)) {
-        fail(ErrorCode::usage, "the classical algorithm has no levels, but {} were asked for",
-             std::max(options.levels, options.serial_levels));
-    }
+    fail_if(problem.operation != BitOperation::parity && (options.levels > 0 || options.serial_levels > 0 || fast),
+            ErrorCode::usage,
+            "a {} product has no subtraction, so no levels; leave the algorithm and the levels to auto",
+            name_of(problem.operation));
+    fail_if(options.algorithm == "classical" && (options.levels > 0 || options.serial_levels > 0), ErrorCode::usage,
+            "the classical algorithm has no levels, but {} were asked for",
+            std::max(options.levels, options.serial_levels));
     const std::vector<std::string> leaves = cuda::bit_leaf_names();
     if (options.leaf != "auto" && std::find(leaves.begin(), leaves.end(), options.leaf) == leaves.end()) {
         fail(ErrorCode::usage, "there is no leaf '{}' for bit matrices on cuda; choose one of {}", options.leaf,
@@ -257,12 +243,10 @@ ProductPlan plan_bit_device_product(const BitDeviceProblem& problem, const BitDe
     const auto best = std::min_element(fitting.begin(), fitting.end(), [](const auto& x, const auto& y) {
         return x.workspace_bytes < y.workspace_bytes;
     });
-    if (best == fitting.end()) {
-        fail(ErrorCode::resource,
-             "a product of {} x {} x {} bits with the levels asked for needs at least {} bytes of workspace on the "
-             "device, but workspace_limit_bytes is {}; leave the levels to auto or allow more",
-             size.m, size.k, size.n, least_bytes, options.workspace_limit_bytes);
-    }
+    fail_if(best == fitting.end(), ErrorCode::resource,
+            "a product of {} x {} x {} bits with the levels asked for needs at least {} bytes of workspace on the "
+            "device, but workspace_limit_bytes is {}; leave the levels to auto or allow more",
+            size.m, size.k, size.n, least_bytes, options.workspace_limit_bytes);
     return *best;
 }
 

@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/shared_state.hpp"
 #include "io/device_machine.hpp"
 #include "kernels/cuda/device/device.hpp"
@@ -13,16 +13,14 @@ namespace {
 
 void require_on_device(const void* memory, const char* name, int device) {
     const cuda::PointerPlace place = cuda::place_of(memory);
-    if (place.kind != cuda::PointerKind::device || place.device != device) {
-        fail(ErrorCode::input, "{} is not in the memory of cuda:{}; copy it there first", name, device);
-    }
+    fail_if(place.kind != cuda::PointerKind::device || place.device != device, ErrorCode::input,
+            "{} is not in the memory of cuda:{}; copy it there first", name, device);
 }
 
 void require_device_view(const ConstBitView& view, const char* name, int device) {
     bits::require_view(view, name);
-    if (view.offset != 0) {
-        fail(ErrorCode::usage, "{} begins at bit {} of a word; on a device it must begin at bit 0", name, view.offset);
-    }
+    fail_if(view.offset != 0, ErrorCode::usage, "{} begins at bit {} of a word; on a device it must begin at bit 0",
+            name, view.offset);
     if (view.rows > 0 && view.cols > 0) {
         require_on_device(view.words, name, device);
     }
@@ -32,9 +30,8 @@ void enqueue(const ProductPlan& plan, BitDeviceOperands operands, int device, vo
     cuda::require_device(device);
     const cuda::DeviceScope scope(device);
     const cuda::CaptureScope capturable;
-    if (reinterpret_cast<std::uintptr_t>(workspace) % 16 != 0) {
-        fail(ErrorCode::usage, "the workspace is at {}; it must begin on a 16-byte boundary", workspace);
-    }
+    fail_if(reinterpret_cast<std::uintptr_t>(workspace) % 16 != 0, ErrorCode::usage,
+            "the workspace is at {}; it must begin on a 16-byte boundary", workspace);
     cuda::DeviceMemory own;
     if (workspace == nullptr) {
         own = cuda::DeviceMemory(device, plan.workspace_bytes, stream);
@@ -63,10 +60,9 @@ MeasuredBits measured_bits(int device) {
 }  // namespace
 
 void require_sizes(const ProductPlan& plan, const ConstBitView& a, const ConstBitView& b) {
-    if (a.rows != plan.m || a.cols != plan.k || b.rows != plan.k || b.cols != plan.n) {
-        fail(ErrorCode::usage, "the plan is for a product of {} x {} x {}, but A is {} x {} and B is {} x {}", plan.m,
-             plan.k, plan.n, a.rows, a.cols, b.rows, b.cols);
-    }
+    fail_if(a.rows != plan.m || a.cols != plan.k || b.rows != plan.k || b.cols != plan.n, ErrorCode::usage,
+            "the plan is for a product of {} x {} x {}, but A is {} x {} and B is {} x {}", plan.m, plan.k, plan.n,
+            a.rows, a.cols, b.rows, b.cols);
 }
 
 BitDeviceFacts bit_device_facts(int device) {
@@ -90,14 +86,11 @@ void multiply_bits_on_device(const ProductPlan& plan, const ConstBitView& a, con
     require_device_view(b, "B", device);
     require_device_view(c, "C", device);
     require_sizes(plan, a, b);
-    if (c.rows != a.rows || c.cols != b.cols) {
-        fail(ErrorCode::input, "C is {} x {}, but A * B is {} x {}", c.rows, c.cols, a.rows, b.cols);
-    }
+    fail_if(c.rows != a.rows || c.cols != b.cols, ErrorCode::input, "C is {} x {}, but A * B is {} x {}", c.rows,
+            c.cols, a.rows, b.cols);
     bits::require_apart(c, a, "A");
     bits::require_apart(c, b, "B");
-    if (plan.count) {
-        fail(ErrorCode::usage, "the plan makes counts, which do not fit into bits; plan gf2 or bool");
-    }
+    fail_if(plan.count, ErrorCode::usage, "the plan makes counts, which do not fit into bits; plan gf2 or bool");
     enqueue(plan, {a.words, a.stride, b.words, b.stride, c.words, c.stride, accumulate, nullptr}, device, stream,
             workspace);
 }

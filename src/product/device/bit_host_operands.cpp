@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/bit_words.hpp"
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/timing.hpp"
 #include "product/device/bit_transfers.hpp"
 #include "product/device/device_mirror.hpp"
@@ -21,10 +21,8 @@ using bits::kWordBits;
 
 void require_host_view(const ConstBitView& view, const char* name) {
     bits::require_view(view, name);
-    if (view.offset != 0) {
-        fail(ErrorCode::usage, "{} begins at bit {} of a word; for a product on a device it must begin at bit 0", name,
-             view.offset);
-    }
+    fail_if(view.offset != 0, ErrorCode::usage,
+            "{} begins at bit {} of a word; for a product on a device it must begin at bit 0", name, view.offset);
 }
 
 void require_shapes(const ProductPlan& plan, const ConstBitView& a, const ConstBitView& b) {
@@ -154,9 +152,7 @@ HostBitTimes multiply_host_bits_on_device(const ProductPlan& plan, const ConstBi
     require_shapes(plan, a, b);
     require_host_view(c, "C");
     bits::require_product(a, b, c);
-    if (plan.count) {
-        fail(ErrorCode::usage, "the plan makes counts, which do not fit into bits; plan gf2 or bool");
-    }
+    fail_if(plan.count, ErrorCode::usage, "the plan makes counts, which do not fit into bits; plan gf2 or bool");
     const cuda::DeviceScope scope(device);
     const cuda::Stream compute(device);
     CudaMover mover(plan, a, b, c, compute, hooks);
@@ -172,12 +168,9 @@ void count_host_bits_on_device(const ProductPlan& plan, const ConstBitView& a, c
     start_product(hooks);
     cuda::require_device(device);
     require_shapes(plan, a, b);
-    if (!plan.count) {
-        fail(ErrorCode::usage, "the plan makes bits, not counts; plan counts");
-    }
-    if (c_row_stride < b.cols) {
-        fail(ErrorCode::input, "C has {} columns but only {} counts from row to row", b.cols, c_row_stride);
-    }
+    fail_if(!plan.count, ErrorCode::usage, "the plan makes bits, not counts; plan counts");
+    fail_if(c_row_stride < b.cols, ErrorCode::input, "C has {} columns but only {} counts from row to row", b.cols,
+            c_row_stride);
     const cuda::DeviceScope scope(device);
     const cuda::Stream compute(device);
     const std::int64_t row_bytes = 4 * b.cols;

@@ -3,7 +3,7 @@
 #include <limits>
 #include <utility>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "move/layer_stages.hpp"
 #include "product/device/bit_blocks.hpp"
 #include "product/device/bit_device_product.hpp"
@@ -133,9 +133,8 @@ bool multiplied_as_empty(Type algebra, const ConstBitView& a, const ConstBitView
 HostDecision make_bit_plan_over_devices(Type algebra, const ProblemSize& size, bool accumulate,
                                         const bits::BitOptions& options, const ProductContext& context,
                                         const BitOffsets& offsets) {
-    if (algebra != Type::gf2 && algebra != Type::boolean) {
-        fail(ErrorCode::usage, "bit matrices are multiplied over gf2 or bool, not {}", type_name(algebra));
-    }
+    fail_if(algebra != Type::gf2 && algebra != Type::boolean, ErrorCode::usage,
+            "bit matrices are multiplied over gf2 or bool, not {}", type_name(algebra));
     const DeviceList list = parse_device_list(options.device);
     HostProblem problem{size, algebra, algebra, true, accumulate, Accuracy::fast, options.host, offsets.operands};
     if (list.cuda && algebra == Type::gf2) {
@@ -179,26 +178,24 @@ void run_host_plan(const ProductPlan& plan, const DeviceSet& devices, const Cons
     run.pipelines = plan.host->pipelines;
     const bool cuda = parse_device_list(plan.host->devices).cuda;
     ThreadPool& pool = shared_pool(cuda ? effective_threads(context) : 1);
-    if (c.offset == 0) {
-        PackedMatrices matrices(layer.grid, plan.host->in_place, run.product, a, b, c, accumulate, pool);
-        run_layer(run, devices, matrices, context.hooks);
-        return;
-    }
     // Blocks of a view that begins inside a word share words, which two threads must not write at a time.
-    BitMatrix shifted = accumulate ? BitMatrix::copy_of(c) : BitMatrix(c.rows, c.cols);
-    PackedMatrices matrices(layer.grid, plan.host->in_place, run.product, a, b, shifted.view(), accumulate, pool);
+    const bool shifts = c.offset != 0;
+    BitMatrix shifted = !shifts ? BitMatrix() : accumulate ? BitMatrix::copy_of(c) : BitMatrix(c.rows, c.cols);
+    PackedMatrices matrices(layer.grid, plan.host->in_place, run.product, a, b, shifts ? shifted.view() : c, accumulate,
+                            pool);
     run_layer(run, devices, matrices, context.hooks);
-    bits::copy(std::as_const(shifted).view(), c);
+    if (shifts) {
+        bits::copy(std::as_const(shifted).view(), c);
+    }
 }
 
 void multiply_bits_over_devices(const ProductPlan& plan, const ConstBitView& a, const ConstBitView& b, const BitView& c,
                                 bool accumulate, const ProductContext& context) {
     require_no_workspace_or_stream(context);
     bits::require_product(a, b, c);
-    if (plan.m != a.rows || plan.k != a.cols || plan.n != b.cols || (accumulate && !plan.accumulate)) {
-        fail(ErrorCode::usage, "the plan is for {}x{}x{}{} and the product is {}x{}x{}{}", plan.m, plan.k, plan.n,
-             plan.accumulate ? ", added to C" : "", a.rows, a.cols, b.cols, accumulate ? ", added to C" : "");
-    }
+    fail_if(plan.m != a.rows || plan.k != a.cols || plan.n != b.cols || (accumulate && !plan.accumulate),
+            ErrorCode::usage, "the plan is for {}x{}x{}{} and the product is {}x{}x{}{}", plan.m, plan.k, plan.n,
+            plan.accumulate ? ", added to C" : "", a.rows, a.cols, b.cols, accumulate ? ", added to C" : "");
     check_plan_over_devices(plan);
     if (multiplied_as_empty(plan.type, a, b, c, accumulate, context)) {
         return;

@@ -1,9 +1,8 @@
-#include "product/device/cpu_device.hpp"
-
 #include <cstring>
 
 #include "base/error.hpp"
 #include "kernels/bits/word_buffer.hpp"
+#include "product/device/device_list.hpp"
 #include "product/memory/product.hpp"
 #include "run/bits/bit_product.hpp"
 
@@ -34,9 +33,7 @@ public:
                                 product_.result.bits(result_.data()), beta != 0, {product_.cancel});
             return;
         }
-        ProductContext context;
-        context.threads = 1;
-        context.hooks.cancel = product_.cancel;
+        const ProductContext context{.threads = 1, .hooks = {{}, product_.cancel}};
         multiply_in_memory(alpha, product_.left.operand(t), product_.right.operand(s), beta,
                            product_.result.view(result_.data()), product_.plan, context);
     }
@@ -67,22 +64,26 @@ private:
     bits::WordBuffer result_;
 };
 
+class CpuDevice final : public ComputeDevice {
+public:
+    explicit CpuDevice(int index) : index_(index) {}
+    std::string name() const override { return fmt::format("core {}", index_); }
+    std::unique_ptr<Lane> open_lane(const SubProduct& product) override { return std::make_unique<CpuLane>(product); }
+    std::unique_ptr<OperandPlace> open_place(const SubProduct& product, Operand operand) override {
+        return std::make_unique<CpuPlace>(operand == Operand::left ? product.left : product.right);
+    }
+    HostBuffer host_buffer(std::int64_t bytes) override {
+        return {bits::allocate_words(bytes), [](void* memory) { bits::release_words(memory); }};
+    }
+
+private:
+    int index_;
+};
+
 }  // namespace
 
-std::string CpuDevice::name() const {
-    return fmt::format("core {}", index_);
-}
-
-std::unique_ptr<Lane> CpuDevice::open_lane(const SubProduct& product) {
-    return std::make_unique<CpuLane>(product);
-}
-
-std::unique_ptr<OperandPlace> CpuDevice::open_place(const SubProduct& product, Operand operand) {
-    return std::make_unique<CpuPlace>(operand == Operand::left ? product.left : product.right);
-}
-
-HostBuffer CpuDevice::host_buffer(std::int64_t bytes) {
-    return {bits::allocate_words(bytes), [](void* memory) { bits::release_words(memory); }};
+std::unique_ptr<ComputeDevice> open_core(int index) {
+    return std::make_unique<CpuDevice>(index);
 }
 
 }  // namespace heptad

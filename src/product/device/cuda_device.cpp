@@ -102,11 +102,10 @@ public:
     using CudaLane::CudaLane;
 
     void solve(const OperandPlace& left, const OperandPlace& right, Factor alpha, double beta) override {
-        ProductContext context;
-        context.stream = stream().handle();
-        context.workspace = workspace().memory.data();
-        context.workspace_bytes = workspace().bytes;
-        context.hooks.cancel = product().cancel;
+        const ProductContext context{.workspace = workspace().memory.data(),
+                                     .workspace_bytes = workspace().bytes,
+                                     .stream = stream().handle(),
+                                     .hooks = {{}, product().cancel}};
         multiply_on_device(alpha, product().left.operand(data_of(left)), product().right.operand(data_of(right)), beta,
                            product().result.view(result()), product().plan, device(), context);
         stream().synchronize();

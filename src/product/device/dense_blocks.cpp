@@ -8,9 +8,7 @@ namespace {
 
 /// The part of a block that lies inside the matrix.
 ConstView clipped(const ConstView& matrix, const BlockCut& cut, int index) {
-    const std::int64_t row = cut.first_row(index), col = cut.first_col(index);
-    const std::int64_t rows = std::clamp<std::int64_t>(matrix.rows - row, 0, cut.rows);
-    const std::int64_t cols = std::clamp<std::int64_t>(matrix.cols - col, 0, cut.cols);
+    const auto [row, rows, col, cols] = cut.inside(index, matrix.rows, matrix.cols);
     return rows > 0 && cols > 0 ? block(matrix, row, col, rows, cols) : ConstView(nullptr, matrix.type, 0, 0, 0, 0);
 }
 
@@ -45,13 +43,13 @@ void sum_rectangle(Backend& backend, std::span<const BlockPart> parts, std::int6
     }
 }
 
+}  // namespace
+
 std::vector<std::int64_t> sorted_edges(std::vector<std::int64_t> edges) {
     std::sort(edges.begin(), edges.end());
     edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
     return edges;
 }
-
-}  // namespace
 
 void sum_parts(Backend& backend, std::span<const BlockPart> parts, const View& to) {
     std::vector<std::int64_t> row_edges{0, to.rows}, col_edges{0, to.cols};

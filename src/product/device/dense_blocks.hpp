@@ -3,10 +3,13 @@
 // written there.
 #pragma once
 
+#include <algorithm>
 #include <span>
+#include <vector>
 
 #include "kernels/backend.hpp"
 #include "plan/search/host_layer.hpp"
+#include "plan/search/transfer_schedule.hpp"
 
 namespace heptad {
 
@@ -17,7 +20,15 @@ struct BlockCut {
 
     std::int64_t first_row(int block) const { return block / blocks_in_row * rows; }
     std::int64_t first_col(int block) const { return block % blocks_in_row * cols; }
+    /// As far as it lies inside a matrix of that size.
+    MatrixWindow inside(int block, std::int64_t all_rows, std::int64_t all_cols) const {
+        const std::int64_t row = first_row(block), col = first_col(block);
+        return {row, std::clamp<std::int64_t>(all_rows - row, 0, rows), col,
+                std::clamp<std::int64_t>(all_cols - col, 0, cols)};
+    }
 };
+/// Where parts of a sum end, each once.
+std::vector<std::int64_t> sorted_edges(std::vector<std::int64_t> edges);
 
 /// A block as far as it lies inside its matrix: beyond that there is zero.
 struct BlockPart {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/complex_as_real.hpp"
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/free_memory.hpp"
 #include "base/types.hpp"
 #include "io/machine_file.hpp"
@@ -34,14 +34,12 @@ Options device_options(const Options& options, const DeviceList& list, bool wide
     return widens ? without_levels(one) : one;
 }
 
-BlockPlanner block_planner(const Options& one, bool cuda, Type type) {
+BlockPlanner block_planner(const Options& one, Type type) {
     return [=](const ProblemSize& block, bool accumulate, std::int64_t workspace_bytes) {
         Options options = one;
         options.accumulate = accumulate;
         options.workspace_limit_bytes = workspace_bytes;
-        ProductContext context;
-        context.threads = 1;
-        return (cuda ? plan_device_product : plan_product)(block.m, block.k, block.n, type, options, context);
+        return plan_where_asked(block, type, options, {.threads = 1});
     };
 }
 
@@ -123,15 +121,6 @@ int host_threads(const DeviceList& list, const ProductContext& context) {
     return list.cuda ? effective_threads(context) : 1;
 }
 
-HostDecision make_plan_for(const DeviceList& list, const ProblemSize& size, Type type, Type result_type,
-                           const Options& options, const ProductContext& context) {
-    const HostProblem problem{size, type, result_type, false, options.accumulate, options.accuracy, options.host};
-    return make_host_plan(
-        problem, device_facts(list),
-        host_facts(std::min(options.workspace_limit_bytes, options.host.host_memory_bytes), effective_threads(context)),
-        block_planner(device_options(options, list, type != result_type), list.cuda, type));
-}
-
 }  // namespace
 
 bool goes_beyond_device(std::int64_t operand_bytes, const Options& options) {
@@ -152,25 +141,27 @@ HostFacts host_facts(std::int64_t memory_bytes, int threads) {
 }
 
 void require_no_workspace_or_stream(const ProductContext& context) {
-    if (context.workspace_bytes >= 0 || context.stream != nullptr) {
-        fail(ErrorCode::usage,
-             "a product over several devices uses its own memory and streams; set neither a workspace nor a stream in "
-             "its context");
-    }
+    fail_if(context.workspace_bytes >= 0 || context.stream != nullptr, ErrorCode::usage,
+            "a product over several devices uses its own memory and streams; set neither a workspace nor a stream in "
+            "its context");
 }
 
 HostDecision make_plan_over_devices(const ProblemSize& size, Type type, Type result_type, const Options& options,
                                     const ProductContext& context) {
-    return make_plan_for(parse_device_list(options.device), size, type, result_type, options, context);
+    const DeviceList list = parse_device_list(options.device);
+    const HostProblem problem{size, type, result_type, false, options.accumulate, options.accuracy, options.host};
+    return make_host_plan(
+        problem, device_facts(list),
+        host_facts(std::min(options.workspace_limit_bytes, options.host.host_memory_bytes), effective_threads(context)),
+        block_planner(device_options(options, list, type != result_type), type));
 }
 
 HostForecast check_plan_over_devices(const ProductPlan& plan) {
     check_host_cut(plan);
     const DeviceList list = parse_device_list(plan.host->devices);
     ProductPlan block = block_plan(plan);
-    if (is_device_product(plan.backend) != list.cuda) {
-        fail(ErrorCode::input, "the plan is for {}, but its blocks are for {}", list.name, plan.backend);
-    }
+    fail_if(is_device_product(plan.backend) != list.cuda, ErrorCode::input,
+            "the plan is for {}, but its blocks are for {}", list.name, plan.backend);
     if (is_packed(plan)) {
         block = check_bit_block_plan(plan);
     } else {
@@ -180,12 +171,10 @@ HostForecast check_plan_over_devices(const ProductPlan& plan) {
     const HostForecast told =
         host_forecast(host_problem(plan), *plan.host, cut_shape(*plan.host, size, plan.type), device_facts(list),
                       host_facts(plan.workspace_bytes, threads_or_default()), block);
-    if (told.host_bytes > plan.workspace_bytes || told.error_bound > plan.error_bound) {
-        fail(ErrorCode::input,
-             "the plan states {} bytes of buffers and an error bound of {}, but with its blocks it takes {} bytes and "
-             "promises {}",
-             plan.workspace_bytes, plan.error_bound, told.host_bytes, told.error_bound);
-    }
+    fail_if(told.host_bytes > plan.workspace_bytes || told.error_bound > plan.error_bound, ErrorCode::input,
+            "the plan states {} bytes of buffers and an error bound of {}, but with its blocks it takes {} bytes and "
+            "promises {}",
+            plan.workspace_bytes, plan.error_bound, told.host_bytes, told.error_bound);
     return told;
 }
 
@@ -193,11 +182,7 @@ RunReport run_host_plan(const ProductPlan& plan, const DeviceSet& devices, Facto
                         const ConstView& b, Factor beta, const View& c, const ProductContext& context,
                         const ProductExponents& lines) {
     if (beta.imag() != 0) {  // blocks are updated with real factors
-        ProductContext before;
-        before.threads = context.threads;
-        Options in_place;
-        in_place.workspace_limit_bytes = 0;
-        multiply_in_memory(0, a, b, std::exchange(beta, 1), c, in_place, before);
+        scale_in_memory(std::exchange(beta, 1), c, context.threads);
     }
     const HostLayer layer = layer_of(plan);
     const HostCut& cut = *plan.host;
@@ -220,9 +205,9 @@ RunReport run_host_plan(const ProductPlan& plan, const DeviceSet& devices, Facto
 namespace {
 
 /// By the plan, or by segments within `limits` where the data does not bear its levels.
-RunReport run_what_the_data_bears(const ProductPlan& plan, const DeviceList& list, const DeviceSet& devices,
-                                  Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
-                                  const Options& limits, const ProductContext& context) {
+RunReport run_what_the_data_bears(const ProductPlan& plan, const DeviceSet& devices, Factor alpha, const ConstView& a,
+                                  const ConstView& b, Factor beta, const View& c, const Options& limits,
+                                  const ProductContext& context) {
     const LayerJudgement judged =
         judge_sums(plan, a, b, c, alpha.real(), beta.real(), shared_pool(effective_threads(context)));
     const bool bears = judged.safe && (judged.even || plan.least_evenness == 0);
@@ -230,8 +215,8 @@ RunReport run_what_the_data_bears(const ProductPlan& plan, const DeviceList& lis
     segments.host.levels = 0;
     segments.host.algorithm = "auto";
     RunReport report = run_host_plan(
-        bears ? plan : make_plan_for(list, {plan.m, plan.k, plan.n}, a.type, c.type, segments, context).plan, devices,
-        alpha, a, b, beta, c, context,
+        bears ? plan : make_plan_over_devices({plan.m, plan.k, plan.n}, a.type, c.type, segments, context).plan,
+        devices, alpha, a, b, beta, c, context,
         judged.evenness.scales() ? ProductExponents{judged.evenness.of_a(), judged.evenness.of_b()}
                                  : ProductExponents{});
     report.fell_back = !bears;
@@ -272,21 +257,18 @@ RunReport multiply_over_devices(Factor alpha, const ConstView& a, const ConstVie
         chosen.device = "cpu";
         return multiply_in_memory(alpha, a, b, beta, c, chosen, context);
     }
-    const ProductPlan plan = make_plan_for(list, {c.rows, a.cols, c.cols}, a.type, c.type, chosen, context).plan;
-    return run_what_the_data_bears(plan, list, devices, alpha, a, b, beta, c, chosen, context);
+    const ProductPlan plan = make_plan_over_devices({c.rows, a.cols, c.cols}, a.type, c.type, chosen, context).plan;
+    return run_what_the_data_bears(plan, devices, alpha, a, b, beta, c, chosen, context);
 }
 
 RunReport multiply_over_devices(Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
                                 const ProductPlan& plan, const ProductContext& context) {
     validate_over_devices(alpha, a, b, beta, c, context);
     validate_plan_of(plan, a, b, std::abs(beta));
-    if (c.type != plan.type) {
-        fail(ErrorCode::usage, "products of {} into {} over devices take no plan; give the options instead",
-             type_name(plan.type), type_name(c.type));
-    }
-    if (is_packed(plan)) {
-        fail(ErrorCode::usage, "the plan is for packed bits; use it for a product of packed bits");
-    }
+    fail_if(c.type != plan.type, ErrorCode::usage,
+            "products of {} into {} over devices take no plan; give the options instead", type_name(plan.type),
+            type_name(c.type));
+    fail_if(is_packed(plan), ErrorCode::usage, "the plan is for packed bits; use it for a product of packed bits");
     const HostForecast told = check_plan_over_devices(plan);
     if (is_empty_product(alpha, a, c)) {
         return multiply_in_memory(alpha, a, b, beta, c, Options{}, context);
@@ -297,7 +279,7 @@ RunReport multiply_over_devices(Factor alpha, const ConstView& a, const ConstVie
     limits.accumulate = beta != 0.0;
     limits.host.device_memory_bytes = told.device_bytes;
     limits.workspace_limit_bytes = told.host_bytes + (list.cuda ? 0 : told.devices * told.device_bytes);
-    return run_what_the_data_bears(plan, list, open_devices(list), alpha, a, b, beta, c, limits, context);
+    return run_what_the_data_bears(plan, open_devices(list), alpha, a, b, beta, c, limits, context);
 }
 
 }  // namespace heptad

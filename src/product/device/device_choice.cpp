@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/types.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/device/loaded_driver.hpp"
@@ -55,12 +55,10 @@ std::optional<std::string> device_of_matrices(const std::string& asked, std::ini
         if (!device) {
             continue;
         }
-        if (asked != "auto") {
-            fail(ErrorCode::input,
-                 "{} is on cuda:{}, and the product is asked for on {}; leave the device to auto, or copy the "
-                 "matrices to host memory",
-                 matrix.name, *device, asked);
-        }
+        fail_if(asked != "auto", ErrorCode::input,
+                "{} is on cuda:{}, and the product is asked for on {}; leave the device to auto, or copy the "
+                "matrices to host memory",
+                matrix.name, *device, asked);
         return "cuda:" + std::to_string(*device);
     }
     return std::nullopt;

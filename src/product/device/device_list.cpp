@@ -4,9 +4,8 @@
 #include <cctype>
 #include <limits>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "move/staging.hpp"
-#include "product/device/cpu_device.hpp"
 #include "product/device/cuda_device.hpp"
 
 namespace heptad {
@@ -69,9 +68,8 @@ DeviceList parse_device_list(const std::string& name) {
     for (std::size_t begin = 5; begin <= name.size();) {
         const std::size_t end = std::min(name.find(',', begin), name.size());
         const int index = number(name, name.substr(begin, end - begin));
-        if (std::find(list.indices.begin(), list.indices.end(), index) != list.indices.end()) {
-            fail(ErrorCode::usage, "'{}' names device {} twice; name each once", name, index);
-        }
+        fail_if(std::find(list.indices.begin(), list.indices.end(), index) != list.indices.end(), ErrorCode::usage,
+                "'{}' names device {} twice; name each once", name, index);
         list.indices.push_back(index);
         begin = end + 1;
     }
@@ -87,7 +85,7 @@ DeviceSet open_devices(const DeviceList& list) {
         if (list.cuda) {
             devices.push_back(std::make_unique<CudaDevice>(index));
         } else {
-            devices.push_back(std::make_unique<CpuDevice>(index));
+            devices.push_back(open_core(index));
         }
     }
     return devices;

@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <vector>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "base/view.hpp"
 #include "kernels/cuda/device/device.hpp"
@@ -20,10 +20,9 @@ inline bool stored_by_rows(const char* name, const ConstView& view) {
     if (is_row_contiguous(view)) {
         return true;
     }
-    if (!is_column_contiguous(view)) {
-        fail(ErrorCode::input, "{} (strides {} and {}) has no contiguous side; copy it before a product on a device",
-             name, view.row_stride, view.col_stride);
-    }
+    fail_if(!is_column_contiguous(view), ErrorCode::input,
+            "{} (strides {} and {}) has no contiguous side; copy it before a product on a device", name,
+            view.row_stride, view.col_stride);
     return false;
 }
 

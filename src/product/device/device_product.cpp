@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <memory>
@@ -9,7 +10,7 @@
 #include <optional>
 #include <tuple>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "base/types.hpp"
 #include "io/device_machine.hpp"
@@ -68,9 +69,8 @@ std::shared_ptr<const ProductPlan> device_plan(std::int64_t m, std::int64_t k, s
         return kept;
     }
     const DeviceFigures of_device = figures_of(cuda::device_index(options.device));
-    if (cuda::device_leaves(type).empty()) {
-        fail(ErrorCode::usage, "products of {} do not run on cuda; set device to cpu", type_name(type));
-    }
+    fail_if(cuda::device_leaves(type).empty(), ErrorCode::usage, "products of {} do not run on cuda; set device to cpu",
+            type_name(type));
     if (options.leaf != "auto") {
         validate_leaf(options.leaf, type);
     }
@@ -92,10 +92,8 @@ Place common_place(const ConstView& a, const ConstView& b, const View& c, int de
             continue;
         }
         const cuda::PointerPlace place = cuda::place_of(view.data);
-        if (place.kind == cuda::PointerKind::device && place.device != device) {
-            fail(ErrorCode::input, "{} is on cuda:{} and the product is asked for on cuda:{}", names[i], place.device,
-                 device);
-        }
+        fail_if(place.kind == cuda::PointerKind::device && place.device != device, ErrorCode::input,
+                "{} is on cuda:{} and the product is asked for on cuda:{}", names[i], place.device, device);
         (place.kind == cuda::PointerKind::host ? on_host : on_device) = i;
     }
     if (on_host >= 0 && on_device >= 0) {
@@ -118,10 +116,9 @@ void validate_boundaries(const ConstView& a, const ConstView& b, const ConstView
     const ConstView views[] = {a, b, c};
     for (int i = 0; i < 3; ++i) {
         const std::size_t bytes = element_bytes(views[i].type);
-        if (is_complex(views[i].type) && reinterpret_cast<std::uintptr_t>(views[i].data) % bytes != 0) {
-            fail(ErrorCode::input, "{} is at {}, but {} on a device must begin on a {}-byte boundary; copy it to one",
-                 names[i], views[i].data, type_name(views[i].type), bytes);
-        }
+        fail_if(is_complex(views[i].type) && reinterpret_cast<std::uintptr_t>(views[i].data) % bytes != 0,
+                ErrorCode::input, "{} is at {}, but {} on a device must begin on a {}-byte boundary; copy it to one",
+                names[i], views[i].data, type_name(views[i].type), bytes);
     }
 }
 
@@ -137,11 +134,9 @@ public:
             return;
         }
         const auto address = reinterpret_cast<std::uintptr_t>(context.workspace);
-        if (context.workspace_bytes < plan.workspace_bytes || address % kWorkspaceAlignment != 0) {
-            fail(ErrorCode::usage,
-                 "the plan needs {} bytes of workspace on a {}-byte boundary; the context has {} bytes at {}",
-                 plan.workspace_bytes, kWorkspaceAlignment, context.workspace_bytes, context.workspace);
-        }
+        fail_if(context.workspace_bytes < plan.workspace_bytes || address % kWorkspaceAlignment != 0, ErrorCode::usage,
+                "the plan needs {} bytes of workspace on a {}-byte boundary; the context has {} bytes at {}",
+                plan.workspace_bytes, kWorkspaceAlignment, context.workspace_bytes, context.workspace);
         data_ = static_cast<std::byte*>(context.workspace) + plan.vendor_workspace_bytes;
         backend.set_vendor_workspace(plan.vendor_workspace_bytes > 0 ? context.workspace : nullptr,
                                      plan.vendor_workspace_bytes);
@@ -237,11 +232,10 @@ RunReport multiply_with_transfers(Factor alpha, const ConstView& a, const ConstV
     check_transfer_plan(plan);
     validate_leaf(plan.leaf, plan.type);
     validate_leaf(plan.fringe_leaf, plan.type);
-    if (c.type != plan.type || context.workspace_bytes >= 0 || common_place(a, b, c, device) != Place::host) {
-        fail(ErrorCode::usage,
-             "the plan has transfers: it is for matrices of {} in host memory, and takes device memory of its own",
-             type_name(plan.type));
-    }
+    fail_if(c.type != plan.type || context.workspace_bytes >= 0 || common_place(a, b, c, device) != Place::host,
+            ErrorCode::usage,
+            "the plan has transfers: it is for matrices of {} in host memory, and takes device memory of its own",
+            type_name(plan.type));
     return multiply_host_operands(alpha, a, b, beta, c, plan, device, context);
 }
 
@@ -260,6 +254,21 @@ ProductPlan plan_device_product(std::int64_t m, std::int64_t k, std::int64_t n, 
     const bool by_default = options.workspace_limit_bytes == Options{}.workspace_limit_bytes;
     const auto make = by_default ? fitting_plan : device_plan;
     return *make(m, k, n, type, options, options.accumulate, context);
+}
+
+ProductPlan plan_where_asked(const ProblemSize& size, Type type, const Options& options,
+                             const ProductContext& context) {
+    const auto plan = is_device_product(options.device) ? plan_device_product : plan_product;
+    return plan(size.m, size.k, size.n, type, options, context);
+}
+
+ProductPlan plan_of_share(const ProblemSize& size, Type type, std::int64_t nodes, const Options& options,
+                          const ProductContext& context) {
+    const double cut = std::cbrt(static_cast<double>(nodes));
+    const auto part = [&](std::int64_t whole) {
+        return std::max<std::int64_t>(1, std::llround(static_cast<double>(whole) / cut));
+    };
+    return plan_where_asked({part(size.m), part(size.k), part(size.n)}, type, options, context);
 }
 
 RunReport multiply_on_device(const Product& product, const Options& options, const ProductContext& context) {
@@ -337,10 +346,8 @@ void multiply_batch_on_device(const ProductBatch& batch, const Options& options,
     }
     const Product last = product_of(batch, batch.count - 1);
     const bool on_host = common_place(batch.a, batch.b, batch.c, device) == Place::host;
-    if ((common_place(last.a, last.b, last.c, device) == Place::host) != on_host) {
-        fail(ErrorCode::input, "the first product of the batch is in {} memory and the last one is not",
-             on_host ? "host" : "device");
-    }
+    fail_if((common_place(last.a, last.b, last.c, device) == Place::host) != on_host, ErrorCode::input,
+            "the first product of the batch is in {} memory and the last one is not", on_host ? "host" : "device");
     if (!on_host) {
         validate_boundaries(batch.a, batch.b, batch.c);  // elements lie between products
     }

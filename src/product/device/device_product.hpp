@@ -14,6 +14,12 @@ bool is_device_product(const std::string& device);
 ProductPlan plan_device_product(std::int64_t m, std::int64_t k, std::int64_t n, Type type, const Options& options,
                                 const ProductContext& context);
 
+/// On the device that the options name, or on this processor.
+ProductPlan plan_where_asked(const ProblemSize& size, Type type, const Options& options, const ProductContext& context);
+/// The same of a block as large as the share of one of so many nodes.
+ProductPlan plan_of_share(const ProblemSize& size, Type type, std::int64_t nodes, const Options& options,
+                          const ProductContext& context);
+
 /// The product on the device that the options name. All three matrices lie there, and the product is only enqueued on
 /// context.stream; or all three lie in host memory, and the result is there when this returns.
 RunReport multiply_on_device(const Product& product, const Options& options, const ProductContext& context);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/complex_as_real.hpp"
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "move/locked_pages.hpp"
@@ -103,10 +103,8 @@ public:
 
     void multiply(Factor alpha, const StripPlace& left, std::int64_t right_slot, Factor beta, const TilePlace& place,
                   const ProductPlan& plan) override {
-        ProductContext context;
-        context.stream = multiply_.handle();
-        context.workspace = workspace_.data();
-        context.workspace_bytes = sizes_.workspace_bytes;
+        const ProductContext context{
+            .workspace = workspace_.data(), .workspace_bytes = sizes_.workspace_bytes, .stream = multiply_.handle()};
         const View& strip = left_views_[index(left.slot)];
         multiply_on_device(alpha, conjugated(block(strip, left.row, 0, left.rows, strip.cols), sizes_.left.conjugate),
                            conjugated(right_views_[index(right_slot)], sizes_.right.conjugate), beta, result(place),
@@ -156,8 +154,7 @@ private:
     std::vector<std::byte*> locked_;
 };
 
-}  // namespace
-
+/// On the device beside the workspace: with whole tiles of C, and with a strip of one at a time.
 std::int64_t step_device_bytes(const StepDeviceSizes& sizes, bool holds_tiles) {
     const StepBuffers& tiles = sizes.tiles;
     const std::int64_t of_c = holds_tiles ? checked_mul(tiles.slots, slot_bytes(sizes.type, tiles))
@@ -167,16 +164,16 @@ std::int64_t step_device_bytes(const StepDeviceSizes& sizes, bool holds_tiles) {
                        of_c);
 }
 
+}  // namespace
+
 std::unique_ptr<StepDevice> open_device_steps(const StepDeviceSizes& sizes, int device, std::int64_t room_bytes) {
     cuda::require_device(device);
     const std::int64_t with_tiles = checked_add(step_device_bytes(sizes, true), sizes.workspace_bytes);
     const std::int64_t with_strips = checked_add(step_device_bytes(sizes, false), sizes.workspace_bytes);
-    if (with_strips > room_bytes) {
-        fail(ErrorCode::resource,
-             "the steps take {} bytes on cuda:{}, and {} are free or allowed; allow more device memory, or less "
-             "host memory, which makes smaller steps",
-             with_strips, device, room_bytes);
-    }
+    fail_if(with_strips > room_bytes, ErrorCode::resource,
+            "the steps take {} bytes on cuda:{}, and {} are free or allowed; allow more device memory, or less "
+            "host memory, which makes smaller steps",
+            with_strips, device, room_bytes);
     return std::make_unique<DeviceSteps>(sizes, device, with_tiles <= room_bytes);
 }
 

@@ -8,9 +8,6 @@
 
 namespace heptad {
 
-/// Bytes on the device beside the workspace: with whole tiles of C, and with a strip of one at a time.
-std::int64_t step_device_bytes(const StepDeviceSizes& sizes, bool holds_tiles);
-
 /// Holds whole tiles where they fit in `room_bytes`. Throws Error(resource) where not even a strip does.
 std::unique_ptr<StepDevice> open_device_steps(const StepDeviceSizes& sizes, int device, std::int64_t room_bytes);
 

@@ -199,13 +199,6 @@ private:
         return context;
     }
 
-    template <class Use>
-    void with_backend(const cuda::Stream& stream, Use use) const {
-        const auto backend = cuda::backend_for(device_, stream.handle());
-        const std::lock_guard lock(backend->mutex());
-        use(*backend);
-    }
-
     /// The operand of a step: a part of the matrix, or a sum of several in a buffer that may have it already.
     ConstView operand(const DeviceMirror& matrix, const std::vector<Term<MatrixWindow>>& terms, bool lies_there,
                       const View& buffer, bool has_it) {

@@ -11,6 +11,14 @@
 
 namespace heptad {
 
+/// use(the backend of a stream), by this thread alone.
+template <class Use>
+void with_backend(const cuda::Stream& stream, Use use) {
+    const auto backend = cuda::backend_for(stream.device(), stream.handle());
+    const std::lock_guard lock(backend->mutex());
+    use(*backend);
+}
+
 class KeptOperands {
 public:
     /// Memory in the order of one stream, for products on another.
@@ -24,7 +32,7 @@ public:
     ~KeptOperands() {
         if (kept_[0].memory != nullptr) {
             try {
-                with_backend([](cuda::CudaBackend& backend) { backend.keep_residues({}, {}); });
+                with_backend(compute_, [](cuda::CudaBackend& backend) { backend.keep_residues({}, {}); });
             } catch (...) {  // NOLINT(bugprone-empty-catch): the stream has lost its backend, and this with it
             }
         }
@@ -44,7 +52,7 @@ public:
         const bool begins = first_of_part_ != left.col;
         first_of_part_ = left.col;
         kept_[0].depth = kept_[1].depth = left.cols;
-        with_backend([&](cuda::CudaBackend& backend) {
+        with_backend(compute_, [&](cuda::CudaBackend& backend) {
             if (begins) {
                 backend.keep_residues(kept_[0], kept_[1]);
             }
@@ -53,13 +61,6 @@ public:
     }
 
 private:
-    template <class Use>
-    void with_backend(Use use) const {
-        const auto backend = cuda::backend_for(compute_.device(), compute_.handle());
-        const std::lock_guard lock(backend->mutex());
-        use(*backend);
-    }
-
     const cuda::Stream& compute_;
     std::array<KeptResidues, 2> kept_;
     std::array<cuda::DeviceMemory, 2> memory_;

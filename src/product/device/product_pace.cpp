@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 
 namespace heptad {
 
@@ -15,9 +15,8 @@ std::int64_t products_ahead(std::int64_t count, double predicted_s) {
 }
 
 void ProductPace::stop_if_cancelled() const {
-    if (hooks_.cancel != nullptr && hooks_.cancel->cancelled()) {
-        fail(ErrorCode::cancelled, "the product was cancelled; C is undefined");
-    }
+    fail_if(hooks_.cancel != nullptr && hooks_.cancel->cancelled(), ErrorCode::cancelled,
+            "the product was cancelled; C is undefined");
 }
 
 void ProductPace::enqueued(std::int64_t number, std::int64_t count) {

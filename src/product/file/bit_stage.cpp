@@ -1,9 +1,9 @@
-#include "product/file/bit_stage.hpp"
-
+// The products of a product of packed bits from file to file, on the processor.
 #include "base/bit_bytes.hpp"
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "base/thread_pool.hpp"
+#include "product/file/file_product.hpp"
 #include "run/bits/bit_product.hpp"
 
 namespace heptad {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/bit_bytes.hpp"
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "base/view_copy.hpp"
 #include "product/memory/product.hpp"
@@ -13,18 +13,6 @@ namespace {
 
 constexpr std::int64_t kCacheLine_bytes = 64;
 constexpr std::int64_t kMostBand_bytes = std::int64_t{64} << 20;  // higher bands are hardly faster
-
-void scale(Factor beta, const View& c, int threads) {
-    if (beta == 1.0) {
-        return;
-    }
-    Options options;
-    options.device = "cpu";
-    ProductContext context;
-    context.threads = threads;
-    const ConstView a(nullptr, c.type, c.rows, 0, 1, 1), b(nullptr, c.type, 0, c.cols, c.cols, 1);
-    multiply_in_memory(0, a, b, beta, c, options, context);
-}
 
 }  // namespace
 
@@ -42,9 +30,7 @@ void write_scaled(const MatrixFile& c0, Factor beta, std::int64_t memory_bytes, 
     const std::int64_t at_once = std::clamp<std::int64_t>((room - slack) / (2 * pitch), 1, from.rows);
     const PageBuffer read(at_once * pitch + slack), made(at_once * pitch);
     for (std::int64_t row = 0; row < from.rows; row += at_once) {
-        if (hooks.cancel.cancelled()) {
-            fail(ErrorCode::cancelled, "interrupted");
-        }
+        fail_if(hooks.cancel.cancelled(), ErrorCode::cancelled, "interrupted");
         const FileWindow window{row, std::min(at_once, from.rows - row), 0, from.cols};
         const ConstView added = c0.read(queue, from, window, read.data());
         const View c(made.data(), c0.type(), added.rows, added.cols, added.cols, 1);
@@ -52,7 +38,7 @@ void write_scaled(const MatrixFile& c0, Factor beta, std::int64_t memory_bytes, 
         if (from.packed) {  // bits are added as they are
             clear_beyond(from.cols, from.cols, c);
         } else {
-            scale(beta, c, hooks.threads);
+            scale_in_memory(beta, c, hooks.threads);
         }
         result.write(queue, to, window, made.data(), pitch);
         if (hooks.progress) {

@@ -10,7 +10,7 @@
 
 #include "base/bit_bytes.hpp"
 #include "base/complex_as_real.hpp"
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "base/timing.hpp"
 #include "base/types.hpp"
@@ -24,7 +24,6 @@
 #include "product/file/layered_files.hpp"
 #include "product/file/leftovers.hpp"
 #include "product/file/product_inputs.hpp"
-#include "product/file/product_sources.hpp"
 #include "product/file/resumed_run.hpp"
 #include "product/file/step_plans.hpp"
 
@@ -32,23 +31,6 @@ namespace heptad {
 namespace {
 
 constexpr std::chrono::seconds kSyncEvery{5};  // what a power failure may cost
-
-/// Tiles that one thread notes and another asks for.
-class TileSet {
-public:
-    void add(std::int64_t tile) {
-        const std::lock_guard lock(mutex_);
-        tiles_.insert(tile);
-    }
-    bool contains(std::int64_t tile) {
-        const std::lock_guard lock(mutex_);
-        return tiles_.contains(tile);
-    }
-
-private:
-    std::mutex mutex_;
-    std::set<std::int64_t> tiles_;
-};
 
 bool is_end_of_tile(const FileSchedule& schedule, const FileStep& step, const FileWindow& window) {
     const FileWindow tile = schedule.tile_window(step.tile);
@@ -89,12 +71,8 @@ public:
             add_input(*inputs.c0, false, false);
         }
         const bool is_left = request_.resume && ::access(names_.partial().c_str(), F_OK) == 0;
-        if (request_.resume && !is_left && sources_.c0 && same_file(sources_.c0->path, names_.target)) {
-            // A run that ended just after it gave the result its name leaves exactly this.
-            fail(ErrorCode::input,
-                 "there is nothing to resume for '{}', which may already hold the sum; check it, and run without "
-                 "--resume to add again",
-                 names_.shown);
+        if (request_.resume && !is_left && sources_.c0) {
+            refuse_to_add_again(sources_.c0->path, names_.target, names_.shown);
         }
         if (sources_.m == 0 || sources_.k == 0 || sources_.n == 0) {
             return leftovers_.tidily([&] { return without_products(inputs); });
@@ -112,16 +90,8 @@ public:
 
 private:
     FileProblem problem_of(const OpenInputs& inputs) const {
-        return {sources_.m,
-                sources_.k,
-                sources_.n,
-                sources_.a.type,
-                sources_.c0.has_value(),
-                memory_for_product(request_, sources_),
-                operand_layout(inputs.a, request_.transpose_a),
-                operand_layout(inputs.b, request_.transpose_b),
-                result_layout(request_, sources_),
-                request_.verify ? StreamedCheck::line_bytes(sources_.a.type) : 0};
+        return heptad::problem_of(request_, sources_, operand_layout(inputs.a, request_.transpose_a),
+                                  operand_layout(inputs.b, request_.transpose_b));
     }
 
     std::string header_bytes() const { return result_header(request_, sources_); }
@@ -165,22 +135,19 @@ private:
             outputs.products =
                 PartialFile::reopen(names_.products(), "", products_layout(*launch_.layers), hooks_.watch);
         }
-        if (plan.disk->c_block > 1 && outputs.block_bytes() != plan.disk->c_block) {
-            fail(ErrorCode::input, "'{}' cannot be written in the way it was begun; leave out --resume to start over",
-                 names_.partial());
-        }
+        fail_if(plan.disk->c_block > 1 && outputs.block_bytes() != plan.disk->c_block, ErrorCode::input,
+                "'{}' cannot be written in the way it was begun; leave out --resume to start over", names_.partial());
         problem.c.block_bytes = outputs.block_bytes();
         take(file_launch(problem, plan));
         // The run before may have checked, and this one not, or the other way round.
         require_memory_as_begun(launch_.traffic,
                                 launch_.layers ? launch_.layers->part.memory_bytes : problem.memory_bytes, names_);
         const FileSchedule schedule = schedule_of(problem, launch_);
-        if (how_of(before.header.products) != before.header.how) {
-            fail(ErrorCode::input,
-                 "'{}' was begun with products cut up for other devices, which would round differently; give the same "
-                 "--device, --device-memory and --host-levels as then, or start over without --resume",
-                 names_.partial());
-        }
+        fail_if(how_of(before.header.products) != before.header.how, ErrorCode::input,
+                "'{}' was begun with products cut up for other devices, which would round otherwise; give the "
+                "--device, "
+                "--device-memory and --host-levels of then, or start over without --resume",
+                names_.partial());
         const StepPlans products(before.header.products);
         std::map<std::int64_t, JournalTile> finished;
         const std::unique_ptr<IoQueue> queue = make_io_queue(request_.io, hooks_.watch);
@@ -256,7 +223,8 @@ private:
             check.emplace(schedule, judged, hooks_.threads);
         }
 
-        TileSet verified;
+        std::mutex of_verified;
+        std::set<std::int64_t> verified;  // tiles; one thread notes them and another asks
         ReadSums reads(earlier.reads);
         Clock::time_point last_sync = Clock::now();  // of the writing thread
         PipelineWork work;
@@ -299,13 +267,17 @@ private:
             if (check) {
                 check->after_rows(step, window, c);
                 if (is_end_of_tile(schedule, step, window) && check->result().passed()) {
-                    verified.add(step.tile);
+                    const std::lock_guard lock(of_verified);
+                    verified.insert(step.tile);
                 }
             }
         };
         work.finished = [&](std::int64_t tile, std::uint64_t sum) {
             inputs.require_unchanged();
-            journal.add_tile(tile, {sum, verified.contains(tile), sums ? std::optional(sums->seen()) : std::nullopt},
+            std::unique_lock lock(of_verified);
+            const bool is_verified = verified.contains(tile);
+            lock.unlock();
+            journal.add_tile(tile, {sum, is_verified, sums ? std::optional(sums->seen()) : std::nullopt},
                              reads.take_new());
             ++leftovers_.finished_tiles;
             if (Clock::now() - last_sync > kSyncEvery) {
@@ -322,13 +294,10 @@ private:
         work.stop_wanted = [&] { return hooks_.cancel.cancelled(); };
 
         const auto start = Clock::now();
-        if (earlier.inputs_touched && !read_windows_again(schedule, tiles_of(finished), files, work, options)) {
-            fail(ErrorCode::cancelled, "interrupted");
-        }
+        fail_if(earlier.inputs_touched && !read_windows_again(schedule, tiles_of(finished), files, work, options),
+                ErrorCode::cancelled, "interrupted");
         const std::int64_t done = run_pipeline(schedule, missing, files, work, options, trace_);
-        if (done < static_cast<std::int64_t>(missing.size())) {
-            fail(ErrorCode::cancelled, "interrupted");
-        }
+        fail_if(done < static_cast<std::int64_t>(missing.size()), ErrorCode::cancelled, "interrupted");
         if (launch_.layers) {
             scaling->require_even_operands(*sums, !finished.empty());
             sums.reset();

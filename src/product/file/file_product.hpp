@@ -9,6 +9,8 @@
 #include <optional>
 #include <string>
 
+#include <heptad/bits.hpp>
+
 #include "check/verify.hpp"
 #include "io/hooks.hpp"
 #include "io/matrix_source.hpp"
@@ -55,6 +57,9 @@ struct StageProducts {
 };
 /// On the processor.
 StageProducts processor_stage(const Options& options, int threads);
+/// The same of packed bits, gf2 or boolean. Fewer levels than pay are taken where the workspace leaves no room for
+/// their copies.
+StageProducts packed_bits_stage(Type algebra, const bits::BitOptions& options, int threads);
 
 struct FileProductReport : FileLaunch {
     std::string no_layers;  ///< why outer levels that were asked for were given up; empty: they were not

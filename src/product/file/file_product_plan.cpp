@@ -1,11 +1,9 @@
 // What a product from file to file would do, before anything is touched.
 #include "base/types.hpp"
-#include "check/streamed_check.hpp"
 #include "plan/predict/error_bound.hpp"
 #include "plan/search/planner.hpp"
 #include "product/file/file_product.hpp"
 #include "product/file/product_inputs.hpp"
-#include "product/file/product_sources.hpp"
 #include "product/file/step_plans.hpp"
 #include "product/memory/packed_bits.hpp"
 #include "product/memory/product.hpp"
@@ -18,8 +16,7 @@ StageProducts processor_stage(const Options& options, int threads) {
         Options limited = options;
         limited.accumulate = product.accumulate;
         limited.workspace_limit_bytes = product.workspace_limit_bytes;
-        ProductContext context;
-        context.threads = threads;
+        const ProductContext context{.threads = threads};
         ProductPlan plan = plan_product(product.m, product.k, product.n, type, limited, context);
         while (options.accuracy == Accuracy::balanced && unit_roundoff(type) > 0 && !plan.levels.empty() &&
                product.outer_growth > 1 &&
@@ -32,11 +29,8 @@ StageProducts processor_stage(const Options& options, int threads) {
     stage.check = check_plan_in_memory;
     stage.multiply = [threads](Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
                                const ProductPlan& plan, void* workspace, std::int64_t workspace_bytes) {
-        ProductContext context;
-        context.threads = threads;
-        context.workspace = workspace;
-        context.workspace_bytes = workspace_bytes;
-        return multiply_in_memory(alpha, a, b, beta, c, plan, context);
+        return multiply_in_memory(alpha, a, b, beta, c, plan,
+                                  {.threads = threads, .workspace = workspace, .workspace_bytes = workspace_bytes});
     };
     return stage;
 }
@@ -49,16 +43,8 @@ FileProblem file_problem(const FileProductRequest& request) {
         layout.block_bytes = source.by_library ? 1 : kUsualBlockBytes;
         return as_operand(layout, transpose);
     };
-    return {sources.m,
-            sources.k,
-            sources.n,
-            sources.a.type,
-            sources.c0.has_value(),
-            memory_for_product(request, sources),
-            with_usual_block(sources.a, request.transpose_a),
-            with_usual_block(sources.b, request.transpose_b),
-            result_layout(request, sources),
-            request.verify ? StreamedCheck::line_bytes(sources.a.type) : 0};
+    return problem_of(request, sources, with_usual_block(sources.a, request.transpose_a),
+                      with_usual_block(sources.b, request.transpose_b));
 }
 
 FileLaunch plan_file_product(const FileProblem& problem, const StageProducts& stage, const OuterLevels& outer) {

@@ -1,17 +1,49 @@
 #include "product/file/layered_files.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
+
 #include <functional>
-#include <iterator>
 #include <utility>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/types.hpp"
+#include "check/streamed_check.hpp"
 #include "move/last_pass.hpp"
+#include "plan/search/file_schedule.hpp"
 #include "plan/search/planner.hpp"
-#include "product/file/layered_check.hpp"
 
 namespace heptad {
+namespace {
+
+/// --verify. Steps multiply sums of blocks, so that no strip of A or B passes by itself: A and B are read once more,
+/// for A (B X), and C X is compared while the last pass makes C. False: a stop was wanted.
+bool read_for_check(const LayeredRun& run, const FileSchedule& schedule, StreamedCheck& check, const OpenInputs& inputs,
+                    const std::function<bool()>& stop_wanted) {
+    const std::unique_ptr<IoQueue> queue = make_io_queue(run.request.io, run.hooks.watch);
+    const FileBuffers sizes = check_buffers(run.layers);
+    const PageBuffer strip(sizes.strip_bytes), panel(sizes.panel_bytes);
+    ConstView left, right;
+    for (const FileStep& step : schedule.steps({0})) {
+        if (stop_wanted()) {
+            return false;
+        }
+        const auto from = Clock::now();
+        const FileWindow of_a = schedule.left_window(0, step.panel, step.strip),
+                         of_b = schedule.right_window(0, step.panel);
+        std::int64_t bytes = moved_bytes(schedule.left(), of_a);
+        if (step.loads_right) {
+            right = inputs.b.read(*queue, schedule.right(), of_b, panel.data());
+            bytes += moved_bytes(schedule.right(), of_b);
+        }
+        left = inputs.a.read(*queue, schedule.left(), of_a, strip.data());
+        run.trace.add(Stage::disk_read, fmt::format("check, panel {} strip {}", step.panel, step.strip), from,
+                      Clock::now(), static_cast<double>(bytes));
+        check.before_product(step, left, right, {});
+    }
+    return true;
+}
+
+}  // namespace
 
 void require_safe_sums(const LayeredRun& run, const OperandSums& sums) {
     const Type type = run.layers.whole.type;
@@ -44,8 +76,7 @@ LayerScaling::LayerScaling(const LayeredRun& run, const OpenInputs& inputs, Oper
     };
     sums.a.scale_by(turned(even.of_a()));
     sums.b.scale_by(turned(even.of_b()));
-    std::transform(even.rows.begin(), even.rows.end(), std::back_inserter(minus_rows_), std::negate());
-    std::transform(even.cols.begin(), even.cols.end(), std::back_inserter(minus_cols_), std::negate());
+    scales_ = true;
 }
 
 void LayerScaling::require_even_operands(OperandSums& sums, bool resumed) const {
@@ -81,7 +112,7 @@ std::optional<VerifyResult> add_up_products(const LayeredRun& run, const LayerSc
     LastPassOptions options;
     options.alpha = run.request.alpha.real();
     options.beta = run.request.beta.real();
-    options.lines = scaling.scales() ? scaling.of_result() : LineExponents{};
+    options.lines = scaling.of_result();
     options.threads = hooks.threads;
     options.overlap = run.request.overlap;
     options.io = run.request.io;
@@ -92,21 +123,19 @@ std::optional<VerifyResult> add_up_products(const LayeredRun& run, const LayerSc
         }
     };
     options.stop_wanted = [&] { return hooks.cancel.cancelled(); };
-    std::optional<LayeredCheck> check;
+    std::optional<FileSchedule> all_of_c;  // one tile, of which only vectors are kept
+    std::optional<StreamedCheck> check;
     if (run.request.verify) {
-        check.emplace(run.layers, judged, hooks.threads);
-        const std::unique_ptr<IoQueue> queue = make_io_queue(run.request.io, hooks.watch);
-        if (!check->read_operands(inputs, *queue, run.trace, options.stop_wanted)) {
-            fail(ErrorCode::cancelled, "interrupted");
-        }
+        all_of_c.emplace(run.layers.whole, run.layers.check_cut);
+        check.emplace(*all_of_c, judged, hooks.threads);
+        fail_if(!read_for_check(run, *all_of_c, *check, inputs, options.stop_wanted), ErrorCode::cancelled,
+                "interrupted");
         options.completed = [&](const FileWindow& rows, const ConstView& c, const ConstView* c0) {
-            check->after_rows(rows, c, c0);
+            check->after_band(rows, c, c0);
         };
     }
     const LastPassFiles files{&*outputs.products, &outputs.result, inputs.c0 ? &*inputs.c0 : nullptr};
-    if (!run_last_pass(run.layers, files, options, run.trace)) {
-        fail(ErrorCode::cancelled, "interrupted");
-    }
+    fail_if(!run_last_pass(run.layers, files, options, run.trace), ErrorCode::cancelled, "interrupted");
     inputs.require_unchanged();
     return check ? std::optional(check->result()) : std::nullopt;
 }

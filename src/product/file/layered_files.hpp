@@ -69,17 +69,18 @@ public:
     /// When all of A and B was read; where the run was resumed, by an earlier one in part. Throws SumsNotSafe.
     void require_even_operands(OperandSums& sums, bool resumed) const;
 
-    bool scales() const { return !minus_rows_.empty(); }
-    /// What makes C of C''.
-    LineExponents of_result() const { return {minus_rows_.data(), minus_cols_.data()}; }
+    bool scales() const { return scales_; }
+    /// Those of C''.
+    LineExponents of_result() const {
+        return scales_ ? LineExponents{files_->even().rows.data(), files_->even().cols.data()} : LineExponents{};
+    }
     bool uneven() const { return uneven_; }
 
 private:
     LayeredRun run_;
     double least_evenness_ = 0;
     std::optional<FileEvenness> files_;
-    std::vector<std::int32_t> minus_rows_, minus_cols_;
-    bool uneven_ = false;
+    bool scales_ = false, uneven_ = false;
 };
 
 /// By what was read so far. Throws SumsNotSafe.

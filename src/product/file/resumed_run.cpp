@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 
 namespace heptad {
 namespace {
@@ -41,23 +41,17 @@ std::vector<std::int64_t> missing_tiles(const FileSchedule& schedule,
 void require_same_run(const JournalHeader& before, const JournalHeader& now, const OutputNames& names) {
     const ProductPlan &x = before.plan, &y = now.plan;
     const std::string way_out = way_out_of(names);
-    if (!x.disk) {
-        fail(ErrorCode::input, "'{}' holds no plan of a product from file to file{}", names.journal(), way_out);
-    }
-    if (levels_of(x) != levels_of(y)) {
-        fail(ErrorCode::input,
-             "'{}' was begun {}, but would go on {}; give the same --host-levels and --host-algorithm as then{}",
-             names.partial(), levels_of(x), levels_of(y), way_out);
-    }
-    if (x.m != y.m || x.k != y.k || x.n != y.n || x.type != y.type || before.alpha != now.alpha ||
-        before.beta != now.beta || before.inputs.size() != now.inputs.size()) {
-        fail(ErrorCode::input, "'{}' belongs to another product{}", names.journal(), way_out);
-    }
+    fail_if(!x.disk, ErrorCode::input, "'{}' holds no plan of a product from file to file{}", names.journal(), way_out);
+    fail_if(levels_of(x) != levels_of(y), ErrorCode::input,
+            "'{}' was begun {}, but would go on {}; give the same --host-levels and --host-algorithm as then{}", names.partial(),
+            levels_of(x), levels_of(y), way_out);
+    fail_if(x.m != y.m || x.k != y.k || x.n != y.n || x.type != y.type || before.alpha != now.alpha ||
+                before.beta != now.beta || before.inputs.size() != now.inputs.size(),
+            ErrorCode::input, "'{}' belongs to another product{}", names.journal(), way_out);
     for (std::size_t i = 0; i < now.inputs.size(); ++i) {
-        if (before.inputs[i].identity != now.inputs[i].identity) {
-            fail(ErrorCode::input, "'{}' is not the file it was when '{}' was begun, or is read in another way{}",
-                 now.inputs[i].name, names.partial(), way_out);
-        }
+        fail_if(before.inputs[i].identity != now.inputs[i].identity, ErrorCode::input,
+                "'{}' is not the file it was when '{}' was begun, or is read in another way{}", now.inputs[i].name,
+                names.partial(), way_out);
     }
 }
 
@@ -72,12 +66,9 @@ void require_memory_as_begun(const FileTraffic& begun, std::int64_t memory_bytes
 }
 
 void require_memory_of_plan(std::int64_t used_bytes, std::int64_t memory_bytes) {
-    if (used_bytes > memory_bytes) {
-        fail(
-            ErrorCode::resource,
+    fail_if(used_bytes > memory_bytes, ErrorCode::resource,
             "the plan takes {} bytes of memory, and {} are allowed; give a larger --memory, or plan with a smaller one",
             used_bytes, memory_bytes);
-    }
 }
 
 bool was_touched(const JournalHeader& before, const JournalHeader& now) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "base/types.hpp"
 #include "plan/predict/error_bound.hpp"
 #include "plan/search/level_layout.hpp"
@@ -73,10 +73,8 @@ ProductPlan step_as_said(const ProductPlan& plan, const ProductPlan& planned, co
     step.workspace_bytes = plan_workspace_bytes(step);
     step.error_bound = error_bound(step);
     stage.check(step);
-    if (step.workspace_bytes > plan.workspace_bytes) {
-        fail(ErrorCode::input, "the plan has a workspace of {} bytes, and its steps need {}", plan.workspace_bytes,
-             step.workspace_bytes);
-    }
+    fail_if(step.workspace_bytes > plan.workspace_bytes, ErrorCode::input,
+            "the plan has a workspace of {} bytes, and its steps need {}", plan.workspace_bytes, step.workspace_bytes);
     return step;
 }
 
@@ -98,9 +96,7 @@ StepPlans::StepPlans(const std::vector<ProductPlan>& kept) {
 
 const ProductPlan& StepPlans::of(std::int64_t m, std::int64_t k, std::int64_t n) const {
     const auto found = plans_.find({m, k, n});
-    if (found == plans_.end()) {
-        fail(ErrorCode::internal, "there is no plan for a product of {} x {} x {}", m, k, n);
-    }
+    fail_if(found == plans_.end(), ErrorCode::internal, "there is no plan for a product of {} x {} x {}", m, k, n);
     return found->second;
 }
 
@@ -118,22 +114,6 @@ const ProductPlan& StepPlans::largest() const {
         ->second;
 }
 
-std::int64_t StepPlans::most_workspace_bytes() const {
-    std::int64_t most = 0;
-    for (const auto& [key, plan] : plans_) {
-        most = std::max(most, plan.workspace_bytes);
-    }
-    return most;
-}
-
-double StepPlans::largest_error_bound() const {
-    double bound = 0;
-    for (const auto& [key, plan] : plans_) {
-        bound = std::max(bound, plan.error_bound);
-    }
-    return bound;
-}
-
 double StepPlans::largest_growth() const {
     double growth = 1;
     for (const auto& [key, plan] : plans_) {
@@ -148,8 +128,8 @@ ProductPlan with_steps(const FileProblem& problem, const FileLaunch& launch, con
     // Sums of partial products: each has its bound, and each addition rounds what is there.
     const auto panels = static_cast<double>(schedule.panels());
     const std::int64_t k = launch.layers ? launch.layers->part.k : problem.k;
-    plan.error_bound =
-        panels * products.largest_error_bound() + (panels - 1) * static_cast<double>(k) * unit_roundoff(problem.type);
+    plan.error_bound = panels * products.largest_of(&ProductPlan::error_bound) +
+                       (panels - 1) * static_cast<double>(k) * unit_roundoff(problem.type);
     if (launch.layers) {
         plan.error_bound = layers_error_bound(*launch.layers, plan.error_bound);
     }
@@ -175,7 +155,7 @@ StepDeviceSizes step_device_sizes(const FileSchedule& schedule, const ProductPla
     sizes.right = {buffers.panels, cut.depth, cut.tile_n, schedule.right().by_columns};
     sizes.tiles = {buffers.tiles, cut.tile_m, cut.tile_n, schedule.result().by_columns};
     sizes.strip_rows = cut.strip_m;
-    sizes.workspace_bytes = products.most_workspace_bytes();
+    sizes.workspace_bytes = products.largest_of(&ProductPlan::workspace_bytes);
     return sizes;
 }
 

@@ -1,6 +1,7 @@
 // One product plan for every shape that the steps of a product from file to file multiply.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 #include <vector>
@@ -20,8 +21,15 @@ public:
     std::vector<ProductPlan> all() const;
     /// The one with the most work.
     const ProductPlan& largest() const;
-    std::int64_t most_workspace_bytes() const;
-    double largest_error_bound() const;
+    /// The largest of a figure of all.
+    template <class Figure>
+    Figure largest_of(Figure ProductPlan::*figure) const {
+        Figure most = 0;
+        for (const auto& [shape, plan] : plans_) {
+            most = std::max(most, plan.*figure);
+        }
+        return most;
+    }
     /// Of errors, on random data (plan/predict/error_bound.hpp).
     double largest_growth() const;
 

@@ -346,6 +346,13 @@ RunReport multiply_in_memory(Factor alpha, const ConstView& a, const ConstView& 
     return execute(make_ready(plan), alpha, a, b, beta, c, context);
 }
 
+void scale_in_memory(Factor beta, const View& c, int threads) {
+    const ConstView a(nullptr, c.type, c.rows, 0, 1, 1), b(nullptr, c.type, 0, c.cols, c.cols, 1);
+    if (beta != 1.0 && c.rows > 0 && c.cols > 0) {
+        multiply_in_memory(0, a, b, beta, c, Options{}, {.threads = threads});
+    }
+}
+
 void forget_machine() {
     machines.lock()->clear();
     machine_version.fetch_add(1, std::memory_order_release);

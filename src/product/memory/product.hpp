@@ -15,7 +15,7 @@ struct ProductContext {
     void* workspace = nullptr;
     std::int64_t workspace_bytes = -1;  // -1: none given, take our own
     void* stream = nullptr;             // of a device (a cudaStream_t)
-    RunHooks hooks;
+    RunHooks hooks = {};
 };
 
 /// Threads that a context means.
@@ -50,6 +50,9 @@ RunReport multiply_in_memory(Factor alpha, const ConstView& a, const ConstView& 
                              ProductPlan* carried_out = nullptr);
 RunReport multiply_in_memory(Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
                              const ProductPlan& plan, const ProductContext& context);
+
+/// c = beta * c.
+void scale_in_memory(Factor beta, const View& c, int threads);
 
 /// Growth of a plan's errors as it is expected on this machine (plan/predict/error_bound.hpp).
 double expected_growth_here(const ProductPlan& plan);

@@ -153,10 +153,16 @@ bool may_serve_as_scratch(const ConstView& a, const ConstView& b) {
     return elements_lie_apart(a) && elements_lie_apart(b) && !may_overlap(a, b);
 }
 
+void validate_factors(std::complex<double> alpha, std::complex<double> beta, Type type) {
+    fail_if((alpha.imag() != 0 || beta.imag() != 0) && !is_complex(type), ErrorCode::usage,
+            "complex factors are for matrices of c64 and c128, not of {}", type_name(type));
+    validate_scalar("alpha", alpha.real(), type);
+    validate_scalar("beta", beta.real(), type);
+}
+
 void validate_product(std::complex<double> alpha, const ConstView& a, const ConstView& b, std::complex<double> beta,
                       const View& c) {
-    fail_if((alpha.imag() != 0 || beta.imag() != 0) && !is_complex(c.type), ErrorCode::usage,
-            "complex factors are for matrices of c64 and c128, not of {}", type_name(c.type));
+    validate_factors(alpha, beta, c.type);
     fail_if(a.type != b.type || !is_result_type(a.type, c.type), ErrorCode::input,
             "A is {}, B is {} and C is {}; A and B have one element type, and C has it too (or f32, where that is bf16 "
             "or f16)",
@@ -172,8 +178,6 @@ void validate_product(std::complex<double> alpha, const ConstView& a, const Cons
         return;
     }
     validate_output(c);
-    validate_scalar("alpha", alpha.real(), c.type);
-    validate_scalar("beta", beta.real(), c.type);
     if (may_overlap(a, c) || may_overlap(b, c)) {
         fail(ErrorCode::input, "C overlaps {}; give it memory of its own", may_overlap(a, c) ? "A" : "B");
     }

@@ -12,6 +12,9 @@ namespace heptad {
 void validate_product(std::complex<double> alpha, const ConstView& a, const ConstView& b, std::complex<double> beta,
                       const View& c);
 
+/// Of that, the factors: elements of the type; or Error(usage).
+void validate_factors(std::complex<double> alpha, std::complex<double> beta, Type type);
+
 /// The plan is for a product of these sizes and this type (already validated); or Error(usage).
 void validate_plan_of(const ProductPlan& plan, const ConstView& a, const ConstView& b, double beta);
 /// And fits together, as one of a whole product; or Error(usage), Error(input).

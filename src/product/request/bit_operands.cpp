@@ -105,18 +105,12 @@ BitFacts read_bit_facts(const Request& request) {
     BitFacts facts;
     facts.columns_b = request.columns;
     const BitFileHeader header_b = read_bit_header(request.b, facts.columns_b);
-    auto [k_of_b, n] = std::pair(header_b.rows, header_b.cols);
-    if (request.transpose_b) {
-        std::swap(k_of_b, n);
-    }
+    const auto [k_of_b, n] = as_operand(header_b.rows, header_b.cols, request.transpose_b);
     if (request.columns) {  // the inner size is known from B
         facts.columns_a = request.transpose_a ? *request.columns : k_of_b;
     }
     const BitFileHeader header_a = read_bit_header(request.a, facts.columns_a);
-    auto [m, k] = std::pair(header_a.rows, header_a.cols);
-    if (request.transpose_a) {
-        std::swap(m, k);
-    }
+    const auto [m, k] = as_operand(header_a.rows, header_a.cols, request.transpose_a);
     try {
         require_inner_sizes(request, m, k, k_of_b, n);
     } catch (const Error& error) {

@@ -1,7 +1,6 @@
 #include "product/request/cluster_outlook.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "base/fail_if.hpp"
@@ -9,25 +8,6 @@
 #include "product/device/device_product.hpp"
 
 namespace heptad {
-namespace {
-
-/// What this machine would do on a block as large as a node's share.
-ProductPlan plan_of_share(const Request& request, const ProblemSize& size, Type type, std::int64_t nodes) {
-    const double cut = std::cbrt(static_cast<double>(nodes));
-    const auto part = [&](std::int64_t whole) {
-        return std::max<std::int64_t>(1, std::llround(static_cast<double>(whole) / cut));
-    };
-    const ProblemSize share{part(size.m), part(size.k), part(size.n)};
-    const std::string& device = request.options.device;
-    fail_if(is_device_list(device), ErrorCode::usage,
-            "a plan is for one device; use plan_over_devices() for products over '{}'", device);
-    ProductContext context;
-    context.threads = request.threads;
-    const auto plan = is_device_product(device) ? plan_device_product : plan_product;
-    return plan(share.m, share.k, share.n, type, request.options, context);
-}
-
-}  // namespace
 
 ClusterOutlook forecast_cluster(const Request& request, const ProblemSize& size, const ClusterQuestion& cluster) {
     const Type type = request.type.value_or(Type::f32);
@@ -35,7 +15,10 @@ ClusterOutlook forecast_cluster(const Request& request, const ProblemSize& size,
     refuse_exact(request.options.accuracy, type, "among ranks");
     std::optional<ProductPlan> share;
     if (!cluster.rate_given || !is_device_list(request.options.device)) {
-        share = plan_of_share(request, size, type, cluster.nodes);
+        const std::string& device = request.options.device;
+        fail_if(is_device_list(device), ErrorCode::usage,
+                "a plan is for one device; use plan_over_devices() for products over '{}'", device);
+        share = plan_of_share(size, type, cluster.nodes, request.options, {.threads = request.threads});
     }
     if (!cluster.rate_given) {
         rates.operations_per_s =

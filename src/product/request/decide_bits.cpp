@@ -70,7 +70,7 @@ bool bits_go_to_device(const Request& request, const ProblemSize& size) {
 RequestPlan decide_bits(const Request& request, Type algebra, const BitFacts& facts) {
     RequestPlan plan{algebra, facts.size, facts.operand_bytes, {}, request.options};
     if (request.plan && request.plan->host) {
-        plan.decided = given_over_devices(given_plan(request, algebra, facts.size), request, facts.operand_bytes);
+        plan.decide(given_over_devices(given_plan(request, algebra, facts.size), request, facts.operand_bytes));
         return plan;
     }
     if (!request.plan_file.empty() || !bits_go_over_devices(request, facts.size)) {
@@ -80,9 +80,8 @@ RequestPlan decide_bits(const Request& request, Type algebra, const BitFacts& fa
     plan.options.host.host_memory_bytes = workspace_after(facts.operand_bytes, request);
     bits::BitOptions options = bit_options(request);
     options.host = plan.options.host;
-    ProductContext context;
-    context.threads = request.threads;
-    plan.decided = make_bit_plan_over_devices(algebra, facts.size, request.beta != 0.0, options, context);
+    const ProductContext context{.threads = request.threads};
+    plan.decide(make_bit_plan_over_devices(algebra, facts.size, request.beta != 0.0, options, context));
     return plan;
 }
 

@@ -1,5 +1,6 @@
 // How a product of numbers in memory is made: as a plan of the caller says, over devices, on one, or on the processor.
 #include "base/fail_if.hpp"
+#include "io/device_machine.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "product/device/device_choice.hpp"
 #include "product/device/device_list.hpp"
@@ -39,7 +40,7 @@ void take_given_plan(const Request& request, const OperandFacts& facts, RequestP
     fail_if(is_packed(given), ErrorCode::input, "{} plans a product of packed bits, and this one is not packed",
             request.plan_file);
     if (given.host) {
-        plan.decided = given_over_devices(given, request, plan.operand_bytes);
+        plan.decide(given_over_devices(given, request, plan.operand_bytes));
         return;
     }
     plan.device = planned_device(given, request);
@@ -83,38 +84,48 @@ bool goes_over_devices(const Request& request, std::int64_t operand_bytes) {
            (is_device_product(options.device) && goes_beyond_device(operand_bytes, options));
 }
 
-RequestPlan decide_numbers(const Request& request, const OperandFacts& facts, std::int64_t operand_bytes) {
+RequestPlan decide_numbers(const Request& request, const OperandFacts& facts, std::int64_t operand_bytes,
+                           bool carried_out) {
+    const auto& [m, k, n] = facts.size;
     RequestPlan plan{facts.type, facts.size, operand_bytes, {}, request.options};
     Options& options = plan.options;
     options.accumulate = request.beta != 0.0;
-    if (!request.plan_file.empty()) {
+    if (carried_out && !request.plan_file.empty()) {
         take_given_plan(request, facts, plan);
         return plan;
     }
-    ProductContext context;
-    context.threads = request.threads;
+    const ProductContext context{.threads = request.threads};
     take_device_that_pays(facts.size, facts.type, operand_bytes, options, context);
     if (goes_over_devices(request, operand_bytes)) {
-        options.workspace_limit_bytes = workspace_after(operand_bytes, request);
-        plan.decided = make_plan_over_devices(facts.size, facts.type, facts.type, options, context);
-        open_devices(parse_device_list(options.device));  // told before the files are read
-        look_at_library(plan, context);
-        return plan;
-    }
-    if (!is_device_product(options.device)) {
-        options.workspace_limit_bytes = workspace_limit_after(operand_bytes, request);
-        plan.decided = plan_product(facts.size.m, facts.size.k, facts.size.n, facts.type, options, context);
-        look_at_library(plan, context);
-        return plan;
-    }
-    plan.device = cuda::device_index(options.device);
-    options.workspace_limit_bytes = device_workspace_after(operand_bytes, request, plan.device);
-    TransferDecision divided =
-        plan_host_operands(facts.size, facts.type, facts.type, options.accumulate, options, context);
-    if (divided.is_divided()) {
-        plan.decided = std::move(divided);
+        if (carried_out || request.memory_bytes) {
+            options.workspace_limit_bytes = workspace_after(operand_bytes, request);
+        }
+        plan.decide(make_plan_over_devices(facts.size, facts.type, facts.type, options, context));
+        if (carried_out) {
+            open_devices(parse_device_list(options.device));  // told before the files are read
+        }
+    } else if (!is_device_product(options.device)) {
+        const auto limit = carried_out ? workspace_limit_after : planned_workspace_limit;
+        options.workspace_limit_bytes = limit(operand_bytes, request);
+        plan.decided = plan_product(m, k, n, facts.type, options, context);
     } else {
-        plan.decided = plan_device_product(facts.size.m, facts.size.k, facts.size.n, facts.type, options, context);
+        plan.device = cuda::device_index(options.device);
+        if (carried_out) {
+            options.workspace_limit_bytes = device_workspace_after(operand_bytes, request, plan.device);
+            TransferDecision made =
+                plan_host_operands(facts.size, facts.type, facts.type, options.accumulate, options, context);
+            if (made.is_divided()) {
+                plan.divided = std::move(made);
+            }
+        } else {
+            if (request.memory_bytes) {
+                options.workspace_limit_bytes = workspace_after(operand_bytes, request);
+            }
+            const Machine machine = load_device_machine(plan.device);
+            plan.machine = machine.cpu;
+            plan.machine_measured = machine.measured;
+        }
+        plan.decided = plan.divided ? plan.divided->plan : plan_device_product(m, k, n, facts.type, options, context);
     }
     look_at_library(plan, context);
     return plan;

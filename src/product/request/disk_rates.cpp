@@ -1,5 +1,4 @@
-#include "product/request/disk_rates.hpp"
-
+// How fast the disk of the current folder is.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -9,6 +8,7 @@
 #include "base/fail_if.hpp"
 #include "base/timing.hpp"
 #include "io/matrix_file.hpp"
+#include "product/request/request_plan.hpp"
 
 namespace heptad {
 

@@ -1,7 +1,6 @@
 #include "product/request/file_stage.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -18,7 +17,6 @@
 #include "product/device/device_product.hpp"
 #include "product/device/device_steps.hpp"
 #include "product/device/over_devices.hpp"
-#include "product/file/bit_stage.hpp"
 #include "product/request/bit_operands.hpp"
 
 namespace heptad {
@@ -77,20 +75,17 @@ StageProducts device_stage(const Request& asked) {
     return stage;
 }
 
-/// How the host cuts up a step of that size once more, by levels or by segments, to feed its devices (docs/devices.md),
-/// with so many bytes for buffers.
-using CutStep = std::function<HostDecision(const ProblemSize& size, bool accumulate, std::int64_t host_bytes)>;
-
 /// What a step takes of the memory of the host: buffers of blocks, or those that transfers in place go through; and the
 /// blocks themselves where cores are the devices.
 std::int64_t step_bytes(const HostForecast& told, bool in_host_memory) {
     return told.host_bytes + (in_host_memory ? told.devices * told.device_bytes : 0);
 }
 
-ProductPlan plan_of_cut(const StageProduct& product, Type type, bool in_host_memory, const CutStep& cut) {
+/// The host cuts up a step once more, by levels or by segments, to feed its devices (docs/devices.md).
+template <class Cut>
+ProductPlan plan_of_cut(const StageProduct& product, Type type, bool in_host_memory, Cut&& cut) {
     return plan_or_none(product, type, true, [&] {
-        const HostDecision made =
-            cut({product.m, product.k, product.n}, product.accumulate, product.workspace_limit_bytes);
+        const HostDecision made = cut();
         ProductPlan plan = made.plan;
         plan.workspace_bytes = step_bytes(made.forecast, in_host_memory);
         return plan;
@@ -100,17 +95,15 @@ ProductPlan plan_of_cut(const StageProduct& product, Type type, bool in_host_mem
 StageProducts over_devices_stage(const Request& asked) {
     const DeviceList list = parse_device_list(asked.options.device);
     open_devices(list);  // told before anything is touched
-    ProductContext context;
-    context.threads = asked.threads;
+    const ProductContext context{.threads = asked.threads};
     StageProducts stage;
     stage.plan = [=, options = asked.options](const StageProduct& product, Type type) {
-        return plan_of_cut(product, type, !list.cuda,
-                           [&](const ProblemSize& size, bool accumulate, std::int64_t host_bytes) {
-                               Options limited = options;
-                               limited.accumulate = accumulate;
-                               limited.workspace_limit_bytes = host_bytes;
-                               return make_plan_over_devices(size, type, type, limited, context);
-                           });
+        return plan_of_cut(product, type, !list.cuda, [&] {
+            Options limited = options;
+            limited.accumulate = product.accumulate;
+            limited.workspace_limit_bytes = product.workspace_limit_bytes;
+            return make_plan_over_devices({product.m, product.k, product.n}, type, type, limited, context);
+        });
     };
     stage.how = bits_decided_by;
     stage.multiply = [=](Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
@@ -122,17 +115,15 @@ StageProducts over_devices_stage(const Request& asked) {
 StageProducts bits_over_devices_stage(const Request& asked, Type algebra) {
     const DeviceList list = parse_device_list(asked.options.device);
     const auto devices = std::make_shared<const DeviceSet>(open_devices(list));
-    ProductContext context;
-    context.threads = asked.threads;
+    const ProductContext context{.threads = asked.threads};
     StageProducts stage;
     stage.plan = [=, options = bit_options(asked)](const StageProduct& product, Type type) {
-        return plan_of_cut(
-            product, type, !list.cuda, [&](const ProblemSize& size, bool accumulate, std::int64_t host_bytes) {
-                bits::BitOptions limited = options;
-                limited.host.host_memory_bytes = std::min(options.host.host_memory_bytes, host_bytes);
-                return make_bit_plan_over_devices(algebra, {size.m, size.k, round_up(size.n, kBitsOfByte)}, accumulate,
-                                                  limited, context);
-            });
+        return plan_of_cut(product, type, !list.cuda, [&] {
+            bits::BitOptions limited = options;
+            limited.host.host_memory_bytes = std::min(options.host.host_memory_bytes, product.workspace_limit_bytes);
+            return make_bit_plan_over_devices(algebra, {product.m, product.k, round_up(product.n, kBitsOfByte)},
+                                              product.accumulate, limited, context);
+        });
     };
     stage.multiply = [=](Factor, const ConstView& a, const ConstView& b, Factor beta, const View& c,
                          const ProductPlan& plan, void*, std::int64_t) {
@@ -174,8 +165,7 @@ std::optional<StageChoice> choice_for(const Request& request, const FileProblem&
     options.host = request.options.host;
     options.workspace_limit_bytes =
         problem.memory_bytes - traffic.tile_bytes - traffic.panel_bytes - traffic.check_bytes;
-    ProductContext context;
-    context.threads = request.threads;
+    const ProductContext context{.threads = request.threads};
     try {
         return choose_stage(
             problem, traffic, step_s,

@@ -115,7 +115,7 @@ Report multiply_request(const Request& given, const RequestHooks& hooks) {
     }
     refuse_outer_levels(request, "this product is made in memory, which --memory, --overlap or --resume would change");
     check_matrix_writable(request.output, facts.type);
-    return multiply_numbers(request, facts, decide_numbers(request, facts, operand_bytes), hooks);
+    return multiply_numbers(request, facts, decide_numbers(request, facts, operand_bytes, true), hooks);
 }
 
 VerifyResult verify_request(const VerifyRequest& given, const RequestHooks& hooks) {

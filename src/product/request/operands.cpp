@@ -71,14 +71,8 @@ OperandFacts read_operand_facts(const Request& request) {
     const MatrixFacts facts_a = matrix_facts(name_of(request.a, request, request.raw_a));
     const MatrixFacts facts_b = matrix_facts(name_of(request.b, request, request.raw_b));
     require_equal_types(request.a, facts_a, request.b, facts_b);
-    auto [m, k] = std::pair(facts_a.rows, facts_a.cols);
-    auto [k_of_b, n] = std::pair(facts_b.rows, facts_b.cols);
-    if (request.transpose_a) {
-        std::swap(m, k);
-    }
-    if (request.transpose_b) {
-        std::swap(k_of_b, n);
-    }
+    const auto [m, k] = as_operand(facts_a.rows, facts_a.cols, request.transpose_a);
+    const auto [k_of_b, n] = as_operand(facts_b.rows, facts_b.cols, request.transpose_b);
     require_inner_sizes(request, m, k, k_of_b, n);
     if (!request.add.empty()) {
         const MatrixFacts facts_c0 = matrix_facts(name_of(request.add, request));

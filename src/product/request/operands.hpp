@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "product/request/request.hpp"
@@ -29,6 +30,10 @@ std::optional<Type> product_type(const std::vector<std::string>& files, const Re
 /// Reads the headers only. Throws Error(input) where the types or shapes of A, B and C0 do not match.
 OperandFacts read_operand_facts(const Request& request);
 
+/// The rows and columns of op(F) of a file F.
+inline std::pair<std::int64_t, std::int64_t> as_operand(std::int64_t rows, std::int64_t cols, bool transpose) {
+    return transpose ? std::pair(cols, rows) : std::pair(rows, cols);
+}
 /// A is m x k and B is k_of_b x n, transposes applied; Error(input) with the file names unless k is k_of_b.
 void require_inner_sizes(const Request& request, std::int64_t m, std::int64_t k, std::int64_t k_of_b, std::int64_t n);
 /// What is added to the product, a file of rows x cols, has its size.

@@ -1,4 +1,6 @@
-// What to expect of a product: its errors, and how much faster it is than the library's.
+// What to expect of a product: its errors, what binds it, and how much faster it is than the library's.
+#include "plan/predict/error_bound.hpp"
+#include "plan/search/stage_choice.hpp"
 #include "product/device/device_product.hpp"
 #include "product/device/over_devices.hpp"
 #include "product/request/report.hpp"
@@ -19,13 +21,6 @@ Options classical(const Options& options) {
     return one;
 }
 
-const ProductPlan& plan_of(const ProductPlan& plan) {
-    return plan;
-}
-const ProductPlan& plan_of(const auto& decision) {
-    return decision.plan;
-}
-
 bool takes_outer_levels_for_even_data(const RequestPlan& plan) {
     return !plan.given && plan.options.accuracy == Accuracy::balanced;
 }
@@ -40,7 +35,7 @@ void look_at_library(RequestPlan& plan, const ProductContext& context) {
         return;
     }
     ProductPlan library;
-    if (std::holds_alternative<HostDecision>(plan.decided)) {
+    if (plan.over) {
         try {
             library = make_plan_over_devices(plan.size, plan.type, plan.type, options, context).plan;
         } catch (const Error&) {  // no such cut fits
@@ -48,7 +43,7 @@ void look_at_library(RequestPlan& plan, const ProductContext& context) {
         }
     } else if (on_device) {
         library = plan_device_product(m, k, n, plan.type, options, context);
-        if (std::holds_alternative<TransferDecision>(plan.decided)) {
+        if (plan.divided) {
             library.predicted_s =
                 predicted_from_host_s(plan.size, plan.type, plan.type, options.accumulate, options, context);
         }
@@ -59,8 +54,19 @@ void look_at_library(RequestPlan& plan, const ProductContext& context) {
     plan.library_s = library.predicted_s;
 }
 
+bool FileRequestPlan::disk_binds() const {
+    return layers ? multiply_s() < read_s + write_s : heptad::disk_binds(problem, traffic);
+}
+
+double RequestPlan::growth() const {
+    if (decided.disk || decided.host || decided.transfers || is_packed(decided)) {
+        return 0;
+    }
+    return device >= 0 ? expected_growth_on_device(decided, device) : expected_growth_here(decided);
+}
+
 Outlook RequestPlan::outlook() const {
-    const ProductPlan& plan = std::visit([](const auto& made) -> const ProductPlan& { return plan_of(made); }, decided);
+    const ProductPlan& plan = decided;
     const double measured = growth();
     Outlook outlook{
         promised_error(plan, measured > 0 ? measured : expected_growth(plan), takes_outer_levels_for_even_data(*this))};
@@ -77,8 +83,8 @@ Outlook Report::outlook() const {
     if (files) {
         return {promised_error(files->plan, expected_growth(files->plan), takes_outer_levels_for_even_data(plan))};
     }
-    const auto* whole = std::get_if<ProductPlan>(&plan.decided);
-    return products.fell_back && whole != nullptr ? Outlook{classical_promise(*whole)} : plan.outlook();
+    const bool whole = !plan.over && !plan.divided;
+    return products.fell_back && whole ? Outlook{classical_promise(plan.decided)} : plan.outlook();
 }
 
 }  // namespace heptad

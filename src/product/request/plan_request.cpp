@@ -4,15 +4,14 @@
 #include "base/quantity_text.hpp"
 #include "base/size.hpp"
 #include "check/streamed_check.hpp"
-#include "io/device_machine.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "product/device/device_product.hpp"
 #include "product/device/over_devices.hpp"
 #include "product/request/bits_on_device.hpp"
-#include "product/request/disk_rates.hpp"
 #include "product/request/file_stage.hpp"
 #include "product/request/memory_limits.hpp"
 #include "product/request/outer_levels.hpp"
+#include "product/request/request_plan.hpp"
 
 namespace heptad {
 namespace {
@@ -84,7 +83,8 @@ RequestPlan plan_by_files(const Request& request, const ProblemSize& size, std::
     }
     files.wall_s = files.plan.predicted_s;
     RequestPlan plan{problem.type, size, 0, {}, request.options};
-    plan.decided = std::move(files);
+    plan.decided = files.plan;
+    plan.files = std::move(files);
     return plan;
 }
 
@@ -123,9 +123,8 @@ RequestPlan plan_bits(const Request& request, Type algebra, const ProblemSize& s
         if (request.memory_bytes) {
             options.host.host_memory_bytes = workspace_after(plan.operand_bytes, request);
         }
-        ProductContext context;
-        context.threads = request.threads;
-        plan.decided = make_bit_plan_over_devices(algebra, size, request.beta != 0.0, options, context);
+        const ProductContext context{.threads = request.threads};
+        plan.decide(make_bit_plan_over_devices(algebra, size, request.beta != 0.0, options, context));
         return plan;
     }
     ProductPlan whole = fitting_bit_plan(
@@ -154,36 +153,13 @@ RequestPlan plan_request(const Request& request, const ProblemSize& size, bool b
     const std::int64_t c_bytes = matrix_bytes(type, size.m, size.n);
     const OperandFacts facts{type, size, matrix_bytes(type, size.m, size.k), matrix_bytes(type, size.k, size.n),
                              c_bytes};
-    RequestPlan plan{type, size, facts.bytes(request.beta != 0.0 && request.verify), {}, request.options};
+    const std::int64_t operand_bytes = facts.bytes(request.beta != 0.0 && request.verify);
     // Bits, one to a byte, are multiplied in memory only.
-    if (request.memory_bytes.value_or(plan.operand_bytes) < plan.operand_bytes && !is_bit(type)) {
+    if (request.memory_bytes.value_or(operand_bytes) < operand_bytes && !is_bit(type)) {
         return plan_by_files(request, size, disk_bytes_per_s);
     }
     refuse_outer_levels(request, "this product is made in memory, which --memory or --files would change");
-    Options& options = plan.options;
-    options.accumulate = request.beta != 0.0;
-    ProductContext context;
-    context.threads = request.threads;
-    take_device_that_pays(size, type, plan.operand_bytes, options, context);
-    const bool over_devices = goes_over_devices(request, plan.operand_bytes);
-    const bool on_device = is_device_product(options.device);
-    if (request.memory_bytes || !(over_devices || on_device)) {
-        options.workspace_limit_bytes = planned_workspace_limit(plan.operand_bytes, request);
-    }
-    if (over_devices) {
-        plan.decided = make_plan_over_devices(size, type, type, options, context);
-        look_at_library(plan, context);
-        return plan;
-    }
-    plan.decided = (on_device ? plan_device_product : plan_product)(size.m, size.k, size.n, type, options, context);
-    look_at_library(plan, context);
-    if (on_device) {
-        plan.device = cuda::device_index(options.device);
-        const Machine machine = load_device_machine(plan.device);
-        plan.machine = machine.cpu;
-        plan.machine_measured = machine.measured;
-    }
-    return plan;
+    return decide_numbers(request, facts, operand_bytes, false);
 }
 
 }  // namespace heptad

@@ -11,9 +11,7 @@ FileHooks stage_hooks(const RequestHooks& hooks, const std::string& stage, int t
 }
 
 ProductContext stage_context(const RequestHooks& hooks, int threads) {
-    ProductContext context;
-    context.threads = threads;
-    context.hooks.cancel = &hooks.cancel;
+    ProductContext context{.threads = threads, .hooks = {{}, &hooks.cancel}};
     context.hooks.progress = [&hooks](const Progress& progress) { hooks.update(progress.fraction, progress.stage); };
     return context;
 }

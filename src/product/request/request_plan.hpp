@@ -1,8 +1,9 @@
-// What was decided for a request, whatever the placement: the plan of that placement, and what all plans tell.
+// What was decided for a request, whatever the placement: its plan, and what the placement adds to that.
 #pragma once
 
+#include <optional>
 #include <string>
-#include <variant>
+#include <utility>
 
 #include "plan/predict/promised_error.hpp"
 #include "plan/search/host_plan.hpp"
@@ -17,6 +18,9 @@ struct DiskRates {
     double read_bytes_per_s = 0, write_bytes_per_s = 0;
     bool measured = false;  // or as given
 };
+/// Of the current folder, by a file of 256 MiB that is written and read past the cache where the file system allows it.
+/// Throws Error(input) where the folder cannot be written.
+DiskRates measure_disk();
 
 /// From file to file: the cut, and what it would take on a disk of these rates.
 struct FileRequestPlan : FileLaunch {
@@ -27,14 +31,6 @@ struct FileRequestPlan : FileLaunch {
     std::string outer_level_hint;  // see outer_levels.hpp
 
     bool disk_binds() const;
-};
-
-/// What all plans tell.
-struct PlanFacts {
-    std::string text;  // one line, which parses back
-    int levels = 0;
-    std::int64_t workspace_bytes = 0;
-    double predicted_s = 0, error_bound = 0;
 };
 
 /// What a person wants to know of a product before how it is made.
@@ -48,9 +44,7 @@ struct RequestPlan {
     Type type = Type::f32;
     ProblemSize size;
     std::int64_t operand_bytes = 0;
-    /// One device or the processor as a whole; one device, transfers beside the products; several devices or one that
-    /// is too small; from file to file.
-    std::variant<ProductPlan, TransferDecision, HostDecision, FileRequestPlan> decided = {};
+    ProductPlan decided = {};
     Options options = {};      // it was made with
     int device = -1;           // the number of an NVIDIA device that does it alone
     bool count = false;        // of common ones
@@ -60,7 +54,15 @@ struct RequestPlan {
     std::string library = {};  // the leaf of the library's classical product in its place, where that was looked at
     double library_s = 0;      // and its predicted time
 
-    PlanFacts facts() const;
+    std::optional<HostForecast> over = {};         // over several devices, or one that is too small
+    std::optional<TransferDecision> divided = {};  // on one device, transfers beside the products
+    std::optional<FileRequestPlan> files = {};     // from file to file
+
+    void decide(HostDecision made) {
+        decided = std::move(made.plan);
+        over = std::move(made.forecast);
+    }
+    int levels() const { return over ? decided.host->levels : level_count(decided); }
     Outlook outlook() const;
     double growth() const;  // of errors, as expected on even data; 0: not known
 };
@@ -78,8 +80,11 @@ bool bits_go_over_devices(const Request& request, const ProblemSize& size);
 /// Packed bits on one NVIDIA device as a whole.
 bool bits_go_to_device(const Request& request, const ProblemSize& size);
 
-/// How numbers in memory, so many bytes in all, are multiplied. Throws what cannot be done before anything is read.
-RequestPlan decide_numbers(const Request& request, const OperandFacts& facts, std::int64_t operand_bytes);
+/// How numbers in memory, so many bytes in all, are multiplied. `carried_out`: as the plan of the request's file says,
+/// if it has one, and with the memory and the devices that are there; throws what cannot be done before anything is
+/// read. Otherwise needs neither.
+RequestPlan decide_numbers(const Request& request, const OperandFacts& facts, std::int64_t operand_bytes,
+                           bool carried_out);
 /// Is the plan of the request's file for this product? Told before the files are read; the product would refuse the
 /// same things after. Throws Error(input).
 void require_fitting_plan(const ProductPlan& given, const Request& request, Type type, const ProblemSize& size);

@@ -61,24 +61,19 @@ public:
         const ConstView b = oriented(whole_b, request_.transpose_b, request_.conjugate_b);
         const View c = whole_c.view();
         const Factor alpha = request_.alpha, beta = request_.beta;
-        if (const auto* over = std::get_if<HostDecision>(&plan.decided)) {
-            return multiply_over_devices(alpha, a, b, beta, c, over->plan, context);
+        if (plan.over) {
+            return multiply_over_devices(alpha, a, b, beta, c, plan.decided, context);
         }
-        if (const auto* divided = std::get_if<TransferDecision>(&plan.decided)) {
-            return multiply_host_operands(alpha, a, b, beta, c, divided->schedule, divided->options, plan.device,
-                                          context);
+        if (plan.divided) {
+            return multiply_host_operands(alpha, a, b, beta, c, plan.divided->schedule, plan.divided->options,
+                                          plan.device, context);
         }
-        const ProductPlan& whole = std::get<ProductPlan>(plan.decided);
         if (plan.device >= 0) {
-            return multiply_on_device(alpha, a, b, beta, c, whole, plan.device, context);
+            return multiply_on_device(alpha, a, b, beta, c, plan.decided, plan.device, context);
         }
-        if (!request_.plan_file.empty()) {
-            return multiply_in_memory(alpha, a, b, beta, c, whole, context);
-        }
-        ProductPlan carried_out;
-        const RunReport report = multiply_in_memory(alpha, a, b, beta, c, plan.options, context, &carried_out);
-        plan.decided = std::move(carried_out);
-        return report;
+        return request_.plan_file.empty()
+                   ? multiply_in_memory(alpha, a, b, beta, c, plan.options, context, &plan.decided)
+                   : multiply_in_memory(alpha, a, b, beta, c, plan.decided, context);
     }
 
     VerifyResult verify(const Matrix& a, const Matrix& b, const Matrix& c, const std::optional<Matrix>& c0,
@@ -126,22 +121,18 @@ public:
     RunReport multiply(RequestPlan& plan, const BitMatrix& a, const BitMatrix& b, BitMatrix& c,
                        const ProductContext& context) {
         const bool adds = request_.beta != 0.0;
-        const RunHooks hooks{context.hooks.cancel, [&](const Progress& now) {
-                                 context.hooks.progress({now.fraction, ""});
-                             }};
-        const auto* whole = std::get_if<ProductPlan>(&plan.decided);
-        if (whole != nullptr && plan.device >= 0) {
-            if (request_.count) {
-                counts_.emplace(Type::i32, facts_.size.m, facts_.size.n);
-                count_host_bits_on_device(*whole, a, b, static_cast<std::int32_t*>(counts_->data()), facts_.size.n,
-                                          plan.device, hooks);
-            } else {
-                multiply_host_bits_on_device(*whole, a, b, c.view(), adds, plan.device, hooks);
-            }
-        } else if (whole != nullptr) {
-            bits::multiply_bits(*whole, a, b, c.view(), adds, hooks);
+        const ProgressCallback progress = [&](const Progress& now) { context.hooks.progress({now.fraction, ""}); };
+        const RunHooks hooks{context.hooks.cancel, progress};
+        if (plan.over) {
+            multiply_bits_over_devices(plan.decided, a, b, c.view(), adds, context);
+        } else if (plan.device < 0) {
+            bits::multiply_bits(plan.decided, a, b, c.view(), adds, hooks);
+        } else if (request_.count) {
+            counts_.emplace(Type::i32, facts_.size.m, facts_.size.n);
+            count_host_bits_on_device(plan.decided, a, b, static_cast<std::int32_t*>(counts_->data()), facts_.size.n,
+                                      plan.device, hooks);
         } else {
-            multiply_bits_over_devices(std::get<HostDecision>(plan.decided).plan, a, b, c.view(), adds, context);
+            multiply_host_bits_on_device(plan.decided, a, b, c.view(), adds, plan.device, hooks);
         }
         return {};
     }
@@ -169,10 +160,8 @@ private:
 /// A plan from a file does not say what it was made for: one that grows errors by more than `balanced` allows is fast.
 /// Growth is measured on even data; others may need what the built-in figure allows.
 check::JudgedBy judged_by(const Request& request, const RequestPlan& plan) {
-    const auto* whole = std::get_if<ProductPlan>(&plan.decided);
     const double measured = plan.growth();
-    const double growth =
-        measured > 0 && whole != nullptr ? std::max(measured, expected_growth(whole->levels)) : measured;
+    const double growth = measured > 0 ? std::max(measured, expected_growth(plan.decided.levels)) : measured;
     return {!request.plan_file.empty() && growth > check::kBalancedGrowth ? Accuracy::fast : request.options.accuracy,
             growth};
 }

@@ -9,7 +9,6 @@
 #include "base/error.hpp"
 #include "io/bit_file.hpp"
 #include "io/scratch_folder.hpp"
-#include "product/file/bit_stage.hpp"
 #include "run/bits/bit_product.hpp"
 
 namespace heptad {
