@@ -32,8 +32,8 @@ struct RankWork {
     const FinishedUnits& finished;
 };
 
-/// to += from in the type's arithmetic (bool: OR) on so many threads: how partial results of C are added. Both have rows
-/// that are contiguous, or both columns.
+/// to += from in the type's arithmetic (bool: OR) on so many threads: how partial results of C are added. Both have
+/// rows that are contiguous, or both columns.
 void add_partial_sum(const View& to, const View& from, int threads);
 /// c = alpha * a * b + beta * c on this rank's processor or device, on the account of stage MM.
 void multiply_on_node(const RankWork& work, const ConstView& a, const ConstView& b, Factor beta, const View& c);

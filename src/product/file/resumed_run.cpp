@@ -43,8 +43,8 @@ void require_same_run(const JournalHeader& before, const JournalHeader& now, con
     const std::string way_out = way_out_of(names);
     fail_if(!x.disk, ErrorCode::input, "'{}' holds no plan of a product from file to file{}", names.journal(), way_out);
     fail_if(levels_of(x) != levels_of(y), ErrorCode::input,
-            "'{}' was begun {}, but would go on {}; give the same --host-levels and --host-algorithm as then{}", names.partial(),
-            levels_of(x), levels_of(y), way_out);
+            "'{}' was begun {}, but would go on {}; give the same --host-levels and --host-algorithm as then{}",
+            names.partial(), levels_of(x), levels_of(y), way_out);
     fail_if(x.m != y.m || x.k != y.k || x.n != y.n || x.type != y.type || before.alpha != now.alpha ||
                 before.beta != now.beta || before.inputs.size() != now.inputs.size(),
             ErrorCode::input, "'{}' belongs to another product{}", names.journal(), way_out);

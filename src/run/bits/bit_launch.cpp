@@ -78,8 +78,8 @@ void check_bit_plan(const ProductPlan& plan) {
         fail_if(!covers(shape.m, plan.m, launch.levels, kGroupRows, largest) ||
                     !covers(shape.k, plan.k, launch.levels, 64, largest) ||
                     !covers(shape.n, plan.n, launch.levels, column_unit, largest),
-                ErrorCode::input, "leaves of {} x {} x {} do not fit {} under its {} levels", shape.m,
-                shape.k, shape.n, plan.leaf, launch.levels);
+                ErrorCode::input, "leaves of {} x {} x {} do not fit {} under its {} levels", shape.m, shape.k, shape.n,
+                plan.leaf, launch.levels);
         return plan_of(launch);
     });
 }
