@@ -135,7 +135,7 @@ NodeBlock NodeBlocks::begin_result(HostBlock host, bool brings) {
 void NodeBlocks::multiply(const ConstView& a, const ConstView& b, Factor beta, const View& c) {
     const ProductContext context{.threads = node_.threads,
                                  .stream = on_device() ? streams_->compute.handle() : nullptr,
-                                 .hooks = {{}, &failure_.cancel()}};
+                                 .hooks = {&failure_.cancel()}};
     trace_.time(Stage::multiply, [&] {
         node_.multiply(a, b, beta, c, context);
         if (on_device()) {

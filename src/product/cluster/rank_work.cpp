@@ -12,7 +12,7 @@ void add_partial_sum(const View& to, const View& from, int threads) {
 }
 
 void multiply_on_node(const RankWork& work, const ConstView& a, const ConstView& b, Factor beta, const View& c) {
-    const ProductContext context{.threads = work.node.threads, .hooks = {{}, &work.failure.cancel()}};
+    const ProductContext context{.threads = work.node.threads, .hooks = {&work.failure.cancel()}};
     work.trace.time(Stage::multiply, [&] { work.node.multiply(a, b, beta, c, context); });
 }
 

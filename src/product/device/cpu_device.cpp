@@ -33,7 +33,7 @@ public:
                                 product_.result.bits(result_.data()), beta != 0, {product_.cancel});
             return;
         }
-        const ProductContext context{.threads = 1, .hooks = {{}, product_.cancel}};
+        const ProductContext context{.threads = 1, .hooks = {product_.cancel}};
         multiply_in_memory(alpha, product_.left.operand(t), product_.right.operand(s), beta,
                            product_.result.view(result_.data()), product_.plan, context);
     }

@@ -105,7 +105,7 @@ public:
         const ProductContext context{.workspace = workspace().memory.data(),
                                      .workspace_bytes = workspace().bytes,
                                      .stream = stream().handle(),
-                                     .hooks = {{}, product().cancel}};
+                                     .hooks = {product().cancel}};
         multiply_on_device(alpha, product().left.operand(data_of(left)), product().right.operand(data_of(right)), beta,
                            product().result.view(result()), product().plan, device(), context);
         stream().synchronize();

@@ -11,7 +11,7 @@ FileHooks stage_hooks(const RequestHooks& hooks, const std::string& stage, int t
 }
 
 ProductContext stage_context(const RequestHooks& hooks, int threads) {
-    ProductContext context{.threads = threads, .hooks = {{}, &hooks.cancel}};
+    ProductContext context{.threads = threads, .hooks = {&hooks.cancel}};
     context.hooks.progress = [&hooks](const Progress& progress) { hooks.update(progress.fraction, progress.stage); };
     return context;
 }
