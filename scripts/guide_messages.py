@@ -49,7 +49,7 @@ def sentences(root):
                 said = sentence_of(inside) if code and code[1] in CODES else ""
                 if said:
                     found.add((code[1], room, said))
-    return sorted(found, key=lambda one: (CODES[one[0]], one[2].lstrip("'. ").lower()))
+    return sorted(found, key=lambda one: (CODES[one[0]], one[2].lstrip("'. ").lower(), one))
 
 
 def sections(page):

@@ -7,6 +7,7 @@ import re
 import sys
 import unittest
 
+sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 GUIDE = sorted((DOCS / "guide").glob("*.md"))
@@ -174,6 +175,16 @@ class Documents(unittest.TestCase):
                     missing.add((room, code))
         self.assertEqual([], sorted(missing))
 
+
+    def test_every_error_sentence_is_on_its_page_under_a_heading_that_helps(self):
+        sys.path.insert(0, str(ROOT / "scripts"))
+        import guide_messages
+        page, troubleshooting = (DOCS / "messages.md").read_text(), DOCS / "guide" / "troubleshooting.md"
+        listed = guide_messages.sentences(ROOT)
+        self.assertGreater(len(listed), 400)
+        self.assertEqual([], [said for _, _, said in listed if guide_messages.shown(said) not in page])
+        headings = guide_messages.sections(troubleshooting.read_text())
+        self.assertEqual([], [heading for heading in headings.values() if guide_messages.anchor(heading) not in anchors(troubleshooting)])
 
     def test_troubleshooting_quotes_sentences_that_exist(self):
         said = "\n".join("".join(re.findall(r'"((?:[^"\\\n]|\\.)*)"', chain)) for path in sources(".cpp", ".hpp", ".cu")
