@@ -134,3 +134,8 @@ Command add_gen(CLI::App& root, const std::string& /*line*/) {
                 return [gen] { run(gen); };
             }};
 }
+
+const RegisterCommand registered_gen({.order = 4, .add = add_gen});
+
+}  // namespace
+}  // namespace heptad::cli
