@@ -1,13 +1,14 @@
-#include "product/file/file_evenness.hpp"
-
+// The sample of two files by which outer levels are scaled.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <span>
 #include <vector>
 
 #include "base/matrix.hpp"
 #include "kernels/cpu/cpu_backend.hpp"
+#include "product/file/layered_files.hpp"
 
 namespace heptad {
 namespace {
@@ -77,9 +78,7 @@ private:
 
 LineLogs logs_of_rows(FileSample& file, std::int64_t rows, const std::vector<std::int64_t>& places, Backend& backend) {
     std::vector<std::int64_t> all(places.size());
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        all[i] = static_cast<std::int64_t>(i);
-    }
+    std::iota(all.begin(), all.end(), 0);
     LineLogs logs(rows);
     file.for_each_band(places,
                        [&](const ConstView& band, std::int64_t first) { logs.note_rows(backend, band, first, all); });

@@ -22,7 +22,6 @@
 #include "plan/predict/error_bound.hpp"
 #include "product/file/empty_product.hpp"
 #include "product/file/layered_files.hpp"
-#include "product/file/leftovers.hpp"
 #include "product/file/product_inputs.hpp"
 #include "product/file/resumed_run.hpp"
 #include "product/file/step_plans.hpp"

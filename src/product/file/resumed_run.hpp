@@ -1,11 +1,17 @@
-// A run that goes on with what an earlier one left: whether it is the same product, and what is still missing.
+// A run that goes on with what an earlier one left: whether it is the same product, and what is still missing. And what
+// lies beside the output of this one: after a failure finished tiles stay, to go on with, and an empty start does not;
+// after a success nothing does.
 #pragma once
 
+#include <atomic>
 #include <map>
+#include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "check/verify.hpp"
 #include "io/journal.hpp"
+#include "io/partial_file.hpp"
 #include "plan/search/file_schedule.hpp"
 
 namespace heptad {
@@ -33,5 +39,39 @@ std::vector<std::int64_t> missing_tiles(const FileSchedule& schedule,
 
 /// Tiles that an earlier run finished are not looked at again: what it did not check is not verified now.
 void tell_of_earlier_run(const std::map<std::int64_t, JournalTile>& finished, VerifyResult& result);
+
+class Leftovers {
+public:
+    /// Both outlive this.
+    Leftovers(const OutputNames& names, const IoWatch& watch) : names_(names), watch_(watch) {}
+
+    std::atomic<std::int64_t> finished_tiles{0};
+    bool are_parts_of_sums = false;  ///< tiles are those of the products of outer levels
+
+    /// Those of another run, before this one writes anything.
+    void remove_of_others() const;
+    /// The result gets its name.
+    void publish(PartialFile& result);
+
+    /// Does the work; after a failure, the sentence says what is left.
+    template <class Work>
+    auto tidily(const Work& work) const {
+        try {
+            return work();
+        } catch (const InputChanged&) {
+            tidy_up(ErrorCode::input);  // what was made of the old input cannot go on: no word of --resume
+            throw;
+        } catch (const Error& error) {
+            throw Error(error.code(), error.what() + tidy_up(error.code()));
+        }
+    }
+
+private:
+    std::string tidy_up(ErrorCode code) const;
+
+    const OutputNames& names_;
+    const IoWatch& watch_;
+    bool committing_ = false;  // all tiles are there, and the result gets its name
+};
 
 }  // namespace heptad

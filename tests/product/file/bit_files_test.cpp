@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "io/bit_file.hpp"
 #include "io/scratch_folder.hpp"
+#include "product/file/file_product.hpp"
 #include "run/bits/bit_product.hpp"
 
 namespace heptad {
