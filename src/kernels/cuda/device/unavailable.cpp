@@ -16,7 +16,7 @@
 namespace heptad::cuda {
 namespace {
 
-constexpr const char* kProblem = "this build has no CUDA code (no nvcc was found when it was configured)";
+constexpr const char* kProblem = "this program was built without CUDA code";
 
 [[noreturn]] void refuse() {
     fail(ErrorCode::resource, "no CUDA device can be used: {}; set device to cpu", kProblem);
