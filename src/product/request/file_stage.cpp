@@ -19,6 +19,7 @@
 #include "product/device/device_steps.hpp"
 #include "product/device/over_devices.hpp"
 #include "product/file/bit_stage.hpp"
+#include "product/memory/by_definition.hpp"
 #include "product/request/bit_operands.hpp"
 
 namespace heptad {
@@ -68,6 +69,9 @@ StageProducts device_stage(const Request& asked) {
         Options limited = options;
         limited.accumulate = product.accumulate;
         limited.workspace_limit_bytes = std::max<std::int64_t>(room - taken, 0);
+        if (product.by_definition) {
+            limited = by_definition(limited);
+        }
         return plan_or_none(product, type, taken <= room,
                             [&] { return plan_device_product(product.m, product.k, product.n, type, limited, {}); });
     };
@@ -109,6 +113,11 @@ StageProducts over_devices_stage(const Request& asked) {
                                Options limited = options;
                                limited.accumulate = accumulate;
                                limited.workspace_limit_bytes = host_bytes;
+                               if (product.by_definition) {
+                                   limited = by_definition(limited);
+                                   limited.host.levels = 0;
+                                   limited.host.algorithm = "auto";
+                               }
                                return make_plan_over_devices(size, type, type, limited, context);
                            });
     };
