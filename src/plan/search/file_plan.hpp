@@ -74,6 +74,7 @@ struct StageProduct {
     std::int64_t workspace_limit_bytes = 0;
     std::int64_t tile_bytes = 0, panel_bytes = 0;  ///< the buffers of the plan; a device may hold copies of them
     double outer_growth = 1;                       ///< of errors, by levels around it: what is left of an accuracy word
+    bool by_definition = false;                    ///< without levels, as `strict` is
 };
 /// What it would take, with at most so much workspace.
 struct StagePrediction {

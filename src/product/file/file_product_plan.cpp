@@ -5,6 +5,7 @@
 #include "product/file/file_product.hpp"
 #include "product/file/product_inputs.hpp"
 #include "product/file/step_plans.hpp"
+#include "product/memory/by_definition.hpp"
 #include "product/memory/packed_bits.hpp"
 #include "product/memory/product.hpp"
 
@@ -16,6 +17,9 @@ StageProducts processor_stage(const Options& options, int threads) {
         Options limited = options;
         limited.accumulate = product.accumulate;
         limited.workspace_limit_bytes = product.workspace_limit_bytes;
+        if (product.by_definition) {
+            limited = by_definition(limited);
+        }
         const ProductContext context{.threads = threads};
         ProductPlan plan = plan_product(product.m, product.k, product.n, type, limited, context);
         while (options.accuracy == Accuracy::balanced && unit_roundoff(type) > 0 && !plan.levels.empty() &&

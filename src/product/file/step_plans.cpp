@@ -5,6 +5,7 @@
 #include "base/fail_if.hpp"
 #include "base/types.hpp"
 #include "plan/predict/error_bound.hpp"
+#include "plan/predict/promised_error.hpp"
 #include "plan/search/level_layout.hpp"
 
 namespace heptad {
@@ -57,6 +58,12 @@ ProductPlan with_step(const ProductPlan& plan, ProductPlan step) {
     return step;
 }
 
+/// What is promised of the largest step is promised of all, and smaller ones may have room for levels that it has not.
+bool promises_less(const ProductPlan& step, const ProductPlan& than) {
+    const ErrorPromise one = promised_error(step, 1, false), other = promised_error(than, 1, false);
+    return one.over > other.over || (one.over == other.over && one.bound > other.bound);
+}
+
 /// The step as the plan says, where that is another one than the stage would make.
 ProductPlan step_as_said(const ProductPlan& plan, const ProductPlan& planned, const StageProducts& stage) {
     const ProductPlan said = with_step(planned, plan);
@@ -84,8 +91,15 @@ StepPlans::StepPlans(const FileSchedule& schedule, const FileChoice& choice, con
     for (const StageProduct& shape : shapes_of(schedule, choice)) {
         plans_[{shape.m, shape.k, shape.n}] = stage.plan(shape, choice.plan.type);
     }
-    ProductPlan step = step_as_said(choice.plan, largest(), stage);
-    plans_[{step.m, step.k, step.n}] = std::move(step);
+    const ProductPlan said = step_as_said(choice.plan, largest(), stage);
+    plans_[{said.m, said.k, said.n}] = said;
+    for (StageProduct shape : shapes_of(schedule, choice)) {
+        ProductPlan& plan = plans_[{shape.m, shape.k, shape.n}];
+        if (promises_less(plan, said)) {
+            shape.by_definition = true;
+            plan = stage.plan(shape, choice.plan.type);
+        }
+    }
 }
 
 StepPlans::StepPlans(const std::vector<ProductPlan>& kept) {

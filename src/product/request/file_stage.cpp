@@ -17,6 +17,7 @@
 #include "product/device/device_product.hpp"
 #include "product/device/device_steps.hpp"
 #include "product/device/over_devices.hpp"
+#include "product/memory/by_definition.hpp"
 #include "product/request/bit_operands.hpp"
 
 namespace heptad {
@@ -66,6 +67,9 @@ StageProducts device_stage(const Request& asked) {
         Options limited = options;
         limited.accumulate = product.accumulate;
         limited.workspace_limit_bytes = std::max<std::int64_t>(room - taken, 0);
+        if (product.by_definition) {
+            limited = by_definition(limited);
+        }
         return plan_or_none(product, type, taken <= room,
                             [&] { return plan_device_product(product.m, product.k, product.n, type, limited, {}); });
     };
@@ -102,6 +106,11 @@ StageProducts over_devices_stage(const Request& asked) {
             Options limited = options;
             limited.accumulate = product.accumulate;
             limited.workspace_limit_bytes = product.workspace_limit_bytes;
+            if (product.by_definition) {
+                limited = by_definition(limited);
+                limited.host.levels = 0;
+                limited.host.algorithm = "auto";
+            }
             return make_plan_over_devices({product.m, product.k, product.n}, type, type, limited, context);
         });
     };

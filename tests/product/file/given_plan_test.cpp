@@ -2,7 +2,9 @@
 #include <filesystem>
 
 #include "base/error.hpp"
+#include "plan/predict/promised_error.hpp"
 #include "product/file/file_product_fixture.hpp"
+#include "product/file/step_plans.hpp"
 
 namespace heptad {
 namespace {
@@ -113,6 +115,54 @@ TEST_F(GivenPlan, interrupted_run_goes_on_with_the_cuts_of_then_whatever_plan_is
     const FileProductReport report = multiply(request);
     EXPECT_EQ(report.plan.disk, whole.plan.disk);
     EXPECT_EQ(result(), bits);
+}
+
+// The bound is told by the largest step. Smaller ones, such as the first and the last along k, may have room for levels
+// where that has none.
+TEST_F(GivenPlan, no_step_promises_less_than_the_largest) {
+    Options options;
+    options.accuracy = Accuracy::fast;
+    options.levels = 2;
+    options.algorithm = "winograd";
+    const StageProducts stage = processor_stage(options, 1);
+    int with_room = 0;
+    for (const auto& [type, k] : {std::pair{Type::f32, 496}, {Type::c64, 496}, {Type::f32, 528}, {Type::c64, 528}}) {
+        const auto element = static_cast<std::int64_t>(element_bytes(type));
+        const ProblemSize size{200, k, 32};
+        FileProductRequest request;
+        request.a = {folder_ / "A.npy"};
+        request.b = {folder_ / "B.npy"};
+        request.output = folder_ / "C.npy";
+        Matrix a(type, size.m, size.k), b(type, size.k, size.n);
+        a.clear();
+        b.clear();
+        write_npy(folder_ / "A.npy", a.view());
+        write_npy(folder_ / "B.npy", b.view());
+        for (std::int64_t elements = 32000; elements < 100000; elements += 480) {
+            request.memory_bytes = elements * element;
+            const FileProblem problem = file_problem(request);
+            FileLaunch launch;
+            try {
+                launch = plan_file_product(problem, stage);
+            } catch (const Error&) {  // too little memory
+                continue;
+            }
+            const FileSchedule schedule = schedule_of(problem, launch);
+            const StepPlans steps(schedule, launch, stage);
+            const ErrorPromise told = promised_error(steps.largest(), 1, false);
+            for (const ProductPlan& step : steps.all()) {
+                const ErrorPromise promise = promised_error(step, 1, false);
+                EXPECT_LE(promise.over, told.over) << to_string(step);
+                EXPECT_TRUE(promise.over < told.over || promise.bound <= told.bound) << to_string(step);
+                const ProductPlan alone =
+                    stage.plan({step.m, step.k, step.n, step.accumulate, launch.traffic.workspace_bytes,
+                                launch.traffic.tile_bytes, launch.traffic.panel_bytes},
+                               type);
+                with_room += promised_error(alone, 1, false).over > told.over ? 1 : 0;
+            }
+        }
+    }
+    EXPECT_GT(with_room, 0);
 }
 
 }  // namespace
