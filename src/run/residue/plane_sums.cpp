@@ -8,7 +8,7 @@ ProductPlaneSums plane_sums(const LevelTerms& levels, bool by_columns) {
     const auto& [m, k, n] = levels.grid;
     const auto transposed = [](int block, int rows, int cols) { return block % cols * rows + block / cols; };
     PlaneSums a{false, m, k, {}}, b{false, n, k, {}}, c{true, by_columns ? n : m, by_columns ? m : n, {}};
-    c.outputs.resize(static_cast<std::size_t>(m * n));
+    c.outputs.resize(static_cast<std::size_t>(m) * static_cast<std::size_t>(n));
     for (const BlockProduct& product : levels.products) {
         const auto number = static_cast<int>(a.outputs.size());
         std::vector<PlaneSums::Term>&of_a = a.outputs.emplace_back(), &of_b = b.outputs.emplace_back();
