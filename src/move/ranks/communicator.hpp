@@ -55,6 +55,8 @@ public:
 
     /// Bytes that exchange() received from other ranks so far.
     std::int64_t received_bytes() const { return received_bytes_; }
+    /// Takes bytes out of that count which said something about matrices and were no parts of them.
+    void discount(std::int64_t bytes) { received_bytes_ -= bytes; }
 
     /// Ends the whole job now.
     [[noreturn]] void abort(int exit_code);

@@ -25,6 +25,7 @@ void merge_at_root(Communicator& ranks, std::vector<T>& values, Merge&& merge) {
         if (ranks.rank() + step < ranks.size()) {
             part.resize(values.size());
             ranks.receive(ranks.rank() + step, part.data(), bytes);
+            ranks.discount(bytes);
             for (std::size_t i = 0; i < values.size(); ++i) {
                 merge(values[i], part[i]);
             }
@@ -46,6 +47,7 @@ void merge_everywhere(Communicator& ranks, std::vector<T>& values, Merge&& merge
             ranks.send(ranks.rank() + step, values.data(), bytes);
         } else if (ranks.rank() % (2 * step) == step) {
             ranks.receive(ranks.rank() - step, values.data(), bytes);
+            ranks.discount(bytes);
         }
     }
 }
