@@ -128,6 +128,25 @@ TEST_F(MpiFamilies, the_bound_counts_the_type_of_the_file) {
     }
 }
 
+// The bound is told by the largest block. With little memory that has no room for levels, and blocks of other ranks,
+// which are a column narrower, might have.
+TEST_F(MpiFamilies, no_rank_promises_less_than_the_one_that_tells) {
+    data::Random random(3);
+    data::Matrix<double> wide_a(96, 64), wide_b(64, 129);
+    data::fill_uniform(wide_a, random);
+    data::fill_uniform(wide_b, random);
+    data::times(wide_a, [](std::int64_t i, std::int64_t k) { return k == 3 ? 1e3 : i == 20 && k == 40 ? 1e4 : 1; });
+    const auto a = data::rounded_to<float>(wide_a), b = data::rounded_to<float>(wide_b);
+    write_matrix("A.npy", of_file(a));
+    write_matrix("B.npy", of_file(b));
+    const Run made =
+        run(a, b, 5,
+            {"--accuracy", "fast", "--levels", "2", "--algorithm", "winograd", "--threads", "1", "--memory", "36910"});
+    if (made.report["guaranteed_bound"]["norm"] == "(|A||B|)_ij") {
+        expect_within_bound(made);
+    }
+}
+
 TEST_F(MpiFamilies, people_are_told) {
     data::Random random(7);
     data::Matrix<double> wide_a(150, 980), wide_b(980, 140);

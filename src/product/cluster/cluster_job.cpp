@@ -198,12 +198,13 @@ private:
         ranks_.agree([&] {
             require_memory_for_check();
             const ProductPlan typical = typical_product();
-            outcome_.error = promise_of(typical);
+            promise(typical);
             record_.own = {fmt::format("threads {}", node_.threads), product_fact(typical)};
             if (parts_.before && is_root()) {
                 require_same_job(parts_.before->job, record_.lines(), parts_.journal_path());
             }
         });
+        multiply_as_told();
         parts_.resumes = ranks_.broadcast_text(parts_.before ? "yes" : "no") == "yes";
         if (parts_.before && parts_.before->job != record_.lines()) {
             parts_.before.reset();  // this rank's leftovers are of another job, or of other hands
@@ -261,10 +262,15 @@ private:
         return operation_count({share.m, share.k, share.n}, type) / std::max(share.predicted_s, 1e-9);
     }
 
-    /// Ranks multiply 16-bit floats as f32.
-    ErrorPromise promise_of(const ProductPlan& typical) const {
+    /// What is told of the largest blocks. Ranks multiply 16-bit floats as f32.
+    void promise(const ProductPlan& typical) {
         const ProductPlan& plan = outcome_.plan;
-        return stored_as(outcome_.stored, plan, promised_error(plan, typical, node_.options.accuracy));
+        outcome_.error = stored_as(outcome_.stored, plan, promised_error(plan, typical, node_.options.accuracy));
+    }
+    /// The root tells the bound, and its largest block may have no room for levels where blocks of others have.
+    void multiply_as_told() {
+        const bool by_definition = is_root() && outcome_.error.over == BoundOver::entries;
+        node_.by_definition = ranks_.broadcast_text(by_definition ? "yes" : "no") == "yes";
     }
 
     /// What the products inside the rank may use beside its parts of the matrices.
@@ -333,7 +339,8 @@ private:
         classical.memory_bytes = record_.memory_bytes;
         // With the same rates on every rank all decide alike.
         outcome_.plan = make_cluster_plan(size, type, ranks_.size(), classical, ClusterRates{});
-        outcome_.error = promise_of(typical_product());
+        promise(typical_product());
+        multiply_as_told();
         outcome_.predicted = forecast(outcome_.plan, outcome_.rates, job_.distribution);
         outcome_.own.part = result_window(outcome_.plan, ranks_.rank());
         parts_.distribute();

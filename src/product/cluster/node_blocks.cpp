@@ -7,6 +7,7 @@
 #include "base/size.hpp"
 #include "base/types.hpp"
 #include "product/device/device_product.hpp"
+#include "product/memory/by_definition.hpp"
 
 namespace heptad {
 namespace {
@@ -30,8 +31,9 @@ void copy(const ConstView& from, const View& to, const cuda::Stream& stream) {
 void NodeSettings::multiply(const ConstView& a, const ConstView& b, Factor factor_of_c, const View& c,
                             const ProductContext& context) const {
     const ConstView left = conjugated(a, conjugate_a), right = conjugated(b, conjugate_b);
-    note(is_device_product(options.device) ? multiply_on_device(alpha, left, right, factor_of_c, c, options, context)
-                                           : multiply_in_memory(alpha, left, right, factor_of_c, c, options, context));
+    const Options how = by_definition ? heptad::by_definition(options) : options;
+    note(is_device_product(how.device) ? multiply_on_device(alpha, left, right, factor_of_c, c, how, context)
+                                       : multiply_in_memory(alpha, left, right, factor_of_c, c, how, context));
 }
 
 HostBlock::HostBlock(Matrix elements, bool lock)

@@ -25,6 +25,7 @@ struct NodeSettings {
     int threads = 1;
     Factor alpha = 1, beta = 0;                     // complex only where the matrices are
     bool conjugate_a = false, conjugate_b = false;  // of complex matrices
+    bool by_definition = false;                     // as the largest blocks are: bounds are told by those
     RunReport* products = nullptr;                  // told to the caller, if there is one; one thread multiplies
     void note(const RunReport& product) const {
         if (products != nullptr) {
