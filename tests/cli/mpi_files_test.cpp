@@ -148,7 +148,7 @@ TEST_F(MpiFiles, verify_reads_through_another_rank_than_the_one_that_multiplied)
         EXPECT_FALSE(read_matrix("C.npy") == product(a, b));
         fs::remove(folder_ / "C.npy");
         words.emplace_back("--verify");
-        expect_refused(in_two_folders(words), 5, {"C is wrong"});
+        expect_refused(in_two_folders(words), 5, {"C is certainly wrong"});
     }
 }
 
