@@ -27,6 +27,8 @@ int even_moduli(Type type, Accuracy accuracy) {
     return (has_wide_parts(type) ? 14 : 7) - (accuracy == Accuracy::fast ? 1 : 0);
 }
 
+constexpr std::int64_t kMostTileLines = std::int64_t{65535} * 16;  // a launch has so many layers, of 16 or 32 lines
+
 bool has_type_of_residues(Type type) {
     return type == Type::f32 || type == Type::f64 || is_complex(type);
 }
@@ -129,8 +131,7 @@ bool take_residues(ProductPlan& plan, const Problem& problem) {
 
 bool fit_tiles(ProductPlan& plan, std::int64_t bytes) {
     // Smaller tiles leave multiprocessors idle, and make residues again and again.
-    constexpr std::int64_t kSmallestTile = 2048, kUnit = 768;      // rows and columns of the kernels' tiles divide it
-    constexpr std::int64_t kMostLines = std::int64_t{65535} * 16;  // a launch has so many layers, of 16 or 32 lines
+    constexpr std::int64_t kSmallestTile = 2048, kUnit = 768;  // rows and columns of the kernels' tiles divide it
     const BlockGrid blocks = residue_levels(plan).blocks;
     const std::int64_t smallest = kSmallestTile * std::max(blocks.m, blocks.n);
     ProductPlan tiled = plan;
@@ -139,7 +140,7 @@ bool fit_tiles(ProductPlan& plan, std::int64_t bytes) {
     tiled.tile_n = plan.n;
     const auto halve = [&](std::int64_t& side) { side = std::max(smallest, round_up(ceil_div(side, 2), kUnit)); };
     for (std::int64_t* const side : {&tiled.tile_m, &tiled.tile_n}) {
-        while (*side > kMostLines) {
+        while (*side > kMostTileLines) {
             halve(*side);
         }
     }
@@ -225,10 +226,11 @@ void check_device_residue_plan(const ProductPlan& plan) {
         return tile >= std::min<std::int64_t>(most, 1) && tile <= most;
     };
     const BlockGrid blocks = residue_levels(plan).blocks;
-    fail_if(!fits(plan.tile_m, plan.m) || !fits(plan.tile_n, plan.n) || plan.tile_k != plan.k ||
+    const std::int64_t most_m = std::min(plan.m, kMostTileLines), most_n = std::min(plan.n, kMostTileLines);
+    fail_if(!fits(plan.tile_m, most_m) || !fits(plan.tile_n, most_n) || plan.tile_k != plan.k ||
                 residue_block_bytes(plan.k, blocks.k) > kLongestDeviceSum,
-            ErrorCode::input, "tiles of this plan by residues are up to {} x {}, with all of k, up to {}", plan.m,
-            plan.n, blocks.k * kLongestDeviceSum);
+            ErrorCode::input, "tiles of this plan by residues are up to {} x {}, with all of k, up to {}", most_m,
+            most_n, blocks.k * kLongestDeviceSum);
     const std::int64_t bytes = device_residue_layout(plan).bytes();
     if (plan.workspace_bytes != bytes || plan.vendor_workspace_bytes != 0 || plan.error_bound != error_bound(plan)) {
         fail(ErrorCode::input, "the plan does not fit together: with its tile it takes {} bytes and keeps {}", bytes,

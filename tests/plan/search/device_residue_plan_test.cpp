@@ -327,6 +327,15 @@ TEST(device_residue_plan, tiles_have_no_more_lines_than_a_grid_has_layers_for) {
                 return tile <= kMost && (side <= kMost ? tile == side : 2 * tile >= kMost);
             };
             EXPECT_TRUE(is_fitting(plan.tile_m, m) && is_fitting(plan.tile_n, n)) << to_string(plan);
+            ProductPlan by_hand = plan;
+            by_hand.tile_m = m;
+            by_hand.tile_n = n;
+            by_hand.workspace_bytes = device_residue_layout(by_hand).bytes();
+            if (std::max(m, n) > kMost) {
+                EXPECT_THROW(check_plan(by_hand), Error) << to_string(by_hand);
+            } else {
+                EXPECT_NO_THROW(check_plan(by_hand));
+            }
             plan.arithmetic.moduli = kFewestModuliOfF32;  // what the data takes
             ASSERT_TRUE(fit_tiles(plan, plan.workspace_bytes));
             EXPECT_TRUE(is_fitting(plan.tile_m, m) && is_fitting(plan.tile_n, n)) << to_string(plan);

@@ -243,6 +243,7 @@ TEST(residue_device, lines_that_begin_anywhere_have_the_same_bits) {
     for (const Type type : {Type::f32, Type::f64}) {
         for (const auto& [m, k, n] : {std::tuple{255, 1023, 517}, {2050, 390, 131}, {134, 519, 2309}}) {
             Operands x(type, m, k, n);
+            EXPECT_FALSE(multiply(x, by_residues()).fell_back);
             set_all(x.c, [](std::int64_t i, std::int64_t j) { return static_cast<double>(i - j); });
             const GuardedMatrix old = x.c;
             Options options = by_residues();
