@@ -2,7 +2,10 @@
 its package brings (torch.testing._internal). The classes and tests have the names that they have there, by which the
 database knows what to skip and where to be lenient. library_suites.py runs it with and without the drop-in."""
 
+import os
+
 import torch
+from torch.testing._comparison import default_tolerances
 from torch.testing._internal.common_device_type import OpDTypes, instantiate_device_type_tests, ops
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.testing._internal.common_utils import TestCase, TestGradients
@@ -15,14 +18,46 @@ PRODUCTS = [op for op in op_db if op.name in NAMES]
 TYPES = (torch.float32, torch.float64, torch.bfloat16, torch.float16, torch.complex64, torch.complex128)
 
 
+# With a forced level, so many unit roundoffs of |A||B| beside PyTorch's own tolerance (docs/accuracy.md): its tolerances
+# are for the classical product, and next to nothing where terms cancel.
+FORCED_ROUNDOFFS = 10 if int(os.environ.get("HEPTAD_LEVELS", "0")) > 0 else 0
+
+
+def on_host(value):
+    return value.cpu() if isinstance(value, torch.Tensor) else value
+
+
+def magnitude(value):
+    """In f64; of factors too, but not of whole numbers, which are axes and powers."""
+    if isinstance(value, torch.Tensor) and not isinstance(value, torch.nn.Parameter) and value.dtype != torch.int64:
+        return value.detach().cpu().abs().double()
+    return abs(value) if isinstance(value, (float, complex)) else value
+
+
 class TestCommon(TestCase):
+    def expect_close(self, found, expected, sample, op):
+        if FORCED_ROUNDOFFS == 0 or op.name == "linalg.matrix_power":  # which inverts for some of them
+            self.assertEqual(found, expected)
+            return
+        of_magnitudes = sample.transform(magnitude)  # leaves keywords alone
+        keywords = {name: magnitude(value) for name, value in sample.kwargs.items()}
+        terms = op(of_magnitudes.input, *of_magnitudes.args, **keywords)
+        rtol, atol = default_tolerances(expected.dtype)
+        roundoff = torch.finfo(expected.dtype).eps / 2
+        wide = torch.complex128 if expected.is_complex() else torch.float64
+        found = found.cpu()
+        error = (found.to(wide) - expected.to(wide)).abs().where(found != expected, 0)  # infinities may be equal
+        allowed = atol + rtol * expected.to(wide).abs() + FORCED_ROUNDOFFS * roundoff * terms
+        shares = (error / allowed).flatten().tolist()
+        self.assertTrue(all(share <= 1 for share in shares), f"{max(shares, default=0):.3g} of what is allowed")
+
     @ops(PRODUCTS, allowed_dtypes=TYPES)
     def test_compare_cpu(self, device, dtype, op):
         """On the device and on the processor."""
         for sample in op.reference_inputs(device, dtype):
-            there = sample.transform(lambda x: x.cpu() if isinstance(x, torch.Tensor) else x)
+            there = sample.transform(on_host)
             found, expected = (op(each.input, *each.args, **each.kwargs) for each in (sample, there))
-            self.assertEqual(sample.output_process_fn_grad(found), there.output_process_fn_grad(expected))
+            self.expect_close(found, expected, there, op)
 
     @ops(PRODUCTS, allowed_dtypes=TYPES)
     def test_out(self, device, dtype, op):
