@@ -45,7 +45,7 @@ std::string text_of(const ProductPlan& plan, const HostForecast& told) {
                         format_bytes(told.host_bytes), cut.in_place ? " (blocks are read and written in place)" : "");
     text += fmt::format("# transfers       {} there, {} back\n", format_bytes(told.upload_bytes),
                         format_bytes(told.download_bytes));
-    text += fmt::format("# stages          solve {}, upload {}, download {}, host {}; {} binds\n",
+    text += fmt::format("# stages          solve {}, upload {}, download {}, host {}; bottleneck: {}\n",
                         format_seconds(told.solve_s), format_seconds(told.upload_s), format_seconds(told.download_s),
                         format_seconds(told.host_s), told.binds());
     return text + time_line(plan);
@@ -203,7 +203,7 @@ std::string text_of_layers(const FileRequestPlan& files, const OuterLaunch& laye
     text += plan_line("moved", fmt::format("{}; best cut without outer levels {}", format_bytes(layers.moved_bytes()),
                                            format_bytes(reference_bytes(problem))));
     text += plan_line("disk", disk_text(files.disk));
-    text += plan_line("binds", files.disk_binds() ? "the disk: outer levels do not help" : "the products");
+    text += plan_line("bottleneck", files.disk_binds() ? "the disk: outer levels do not help" : "the products");
     return text;
 }
 
@@ -273,7 +273,7 @@ std::string plan_text(const FileRequestPlan& files) {
                            format_bytes(traffic.read_c0_bytes), format_seconds(files.read_s)));
     line("MM", format_seconds(traffic.multiply_s));
     line("DW", fmt::format("{}, {}", format_bytes(traffic.written_bytes), format_seconds(files.write_s)));
-    line("whole run", fmt::format("{}, {:.2f} times the stage that binds", format_seconds(files.wall_s),
+    line("whole run", fmt::format("{}, {:.2f} times the slowest stage", format_seconds(files.wall_s),
                                   files.wall_s / std::max(traffic.multiply_s, files.read_s + files.write_s)));
     line("moved",
          fmt::format("{}; best cut {}, lower bound {} (classical order)", format_bytes(traffic.moved_bytes()),
@@ -282,7 +282,7 @@ std::string plan_text(const FileRequestPlan& files) {
     if (!files.stage_reason.empty()) {
         line("host levels", files.stage_reason);
     }
-    line("binds", files.disk_binds() ? "the disk: faster products would not help" : "the products");
+    line("bottleneck", files.disk_binds() ? "the disk: faster products would not help" : "the products");
     if (!files.outer_level_hint.empty()) {
         line("outer levels", files.outer_level_hint);
     }

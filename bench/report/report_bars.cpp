@@ -128,7 +128,7 @@ std::string stages_html(const Record& record) {
     tell("peak_resident_bytes", "used at most ", bytes_text);
     tell("bound_s", "bound ", seconds_text);
     if (const std::string binds = word(record.json, "binds"); !binds.empty()) {
-        card.note += (card.note.empty() ? "" : "; ") + ("the limit is: " + binds);
+        card.note += (card.note.empty() ? "" : "; ") + ("bottleneck: " + binds);
     }
     return card.bars.empty() ? "" : bar_card_html(card);
 }

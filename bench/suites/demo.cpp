@@ -75,7 +75,7 @@ Command add_demo(CLI::App& root, const std::string& /*typed*/) {
     CLI::App* command = root.add_subcommand("demo", "a product of every kind, in under a minute");
     auto demo = std::make_shared<DemoArguments>();
     auto threads = std::make_shared<std::string>();
-    command->add_flag("--quick", demo->quick, "an eighth of the sizes: shows what there is, but not how fast");
+    command->add_flag("--quick", demo->quick, "an eighth of the sizes: shows what Heptad can do, but not how fast");
     command->add_option("--threads", *threads, "threads to use (default: HEPTAD_THREADS, OMP_NUM_THREADS or all cores)")
         ->type_name("N");
     add_json_flag(*command, demo->json);

@@ -85,7 +85,7 @@ def readme_part(runs, is_library):
                 rows.append([kind, str(n)] + [f"**{r['ratio']:.2f}**, error {error_text(r)}" if r else "" for r in cells])
     header = ["type", "n"] + [m["name"] for m in shown]
     lines = ["| " + " | ".join(row) + " |" for row in [header, ["---"] * len(header)] + rows]
-    note = (f"At the default accuracy, `{DEFAULT_ACCURACY}`. Above 1, Heptad is faster than the best library found there. `error 3.2`: its largest error is 3.2 times the library's. "
+    note = (f"At the default accuracy, `{DEFAULT_ACCURACY}`. Above 1, Heptad is faster than the best library on that machine. `error 3.2`: its largest error is 3.2 times the library's. "
             "Machines, commands and every run: [docs/speed.md](docs/speed.md).")
     return "\n\n".join(["![Ratio and error over n](docs/img/readme-speed.svg)", "\n".join(lines), note])
 

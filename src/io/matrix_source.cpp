@@ -23,7 +23,7 @@ std::int64_t regular_file_bytes(const std::string& path) {
         fail(ErrorCode::input, "'{}' cannot be opened: {}", path, system_error_text(why));
     }
     fail_if(!S_ISREG(facts.st_mode), ErrorCode::input, "'{}' is {}; give a matrix file", path,
-            S_ISDIR(facts.st_mode) ? "a folder" : "no regular file");
+            S_ISDIR(facts.st_mode) ? "a folder" : "not a regular file");
     return facts.st_size;
 }
 

@@ -167,7 +167,7 @@ void validate(const Problem& problem, const Machine& machine) {
             ErrorCode::usage, "'{}' is not the mode of a level; set mode to auto, serial, parallel or fused",
             options.mode);
     fail_if(options.levels < -1 || options.levels > 20, ErrorCode::usage,
-            "{} levels are not possible; set levels to 0 to 20, or to -1 for as many as pay", options.levels);
+            "{} levels are not possible; set levels to 0 to 20, or to -1 for the predicted best", options.levels);
     if (options.algorithm != "auto") {
         const Algorithm& algorithm = find_algorithm(options.algorithm).algorithm;
         fail_if(!algorithm_admits(algorithm, problem.type) && options.levels != 0, ErrorCode::usage,

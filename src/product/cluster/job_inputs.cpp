@@ -24,8 +24,8 @@ void check_request(const ClusterJob& job) {
             "caps finishes all of C at the end, so there is nothing to resume; leave out --resume, or use "
             "--algorithm grid");
     fail_if(job.node.options.accuracy == Accuracy::strict, ErrorCode::usage,
-            "caps is Strassen's algorithm, and --accuracy strict allows only classical products; leave one of the two  "
-            "| out");
+            "caps is Strassen's algorithm, and --accuracy strict allows only classical products; leave "
+            "one of the two out");
 }
 
 JobInputs::JobInputs(const ClusterJob& job, std::int64_t memory_bytes) : JobInputs(job, found(job, memory_bytes)) {}
