@@ -145,6 +145,10 @@ std::string bytes_text(double bytes) {
     return unit == 0 ? fmt::format("{:.0f} bytes", bytes) : fmt::format("{} {}", three_digits(bytes), kByteUnits[unit]);
 }
 
+std::string joules_text(double joules) {
+    return joules < 999.5 ? fmt::format("{:.3g} J", joules) : fmt::format("{} kJ", three_digits(joules / 1000));
+}
+
 const char* kind_of(double ratio, bool more_is_better) {
     return ratio > 1 / kFaster && ratio < kFaster ? "same" : (ratio > 1) == more_is_better ? "own" : "other";
 }
