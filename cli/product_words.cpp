@@ -184,7 +184,7 @@ HostOptions host_options(const HostWords& words, const std::string& device, bool
         host.pipelines = static_cast<int>(parse_integer("--pipelines", words.pipelines, 1, kMostPipelines));
     }
     fail_if(!over_devices && host.levels < 0 && host.algorithm != "auto", ErrorCode::usage,
-            "--host-algorithm {} names the algorithm of outer levels, and none are asked for; give --host-levels 1 too",
+            "--host-algorithm {} names the algorithm of outer levels, and there are none; give --host-levels 1, too",
             host.algorithm);
     return host;
 }

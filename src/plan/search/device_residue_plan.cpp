@@ -232,7 +232,7 @@ void check_device_residue_plan(const ProductPlan& plan) {
             most_n, blocks.k * kLongestDeviceSum);
     const std::int64_t bytes = device_residue_layout(plan).bytes();
     if (plan.workspace_bytes != bytes || plan.vendor_workspace_bytes != 0 || plan.error_bound != error_bound(plan)) {
-        fail(ErrorCode::input, "the plan does not fit together: with its tile it takes {} bytes and keeps {}", bytes,
+        fail(ErrorCode::input, "the plan is inconsistent: with its tile it takes {} bytes and keeps {}", bytes,
              error_bound(plan));
     }
 }

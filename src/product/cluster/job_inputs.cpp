@@ -38,7 +38,7 @@ JobInputs::JobInputs(const ClusterJob& job, const Found& known)
     }
     for (const MatrixWindows* other : all()) {
         fail_if(other->stored_type() != a.stored_type(), ErrorCode::input,
-                "{} holds {} and another operand {}; all matrices of a product must have one type", job.a,
+                "{} holds {} and another operand {}; all matrices of a product must have the same type", job.a,
                 type_name(a.stored_type()), type_name(other->stored_type()));
     }
     fail_if(a.cols() != b.rows(), ErrorCode::input,

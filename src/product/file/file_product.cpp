@@ -135,7 +135,7 @@ private:
                 PartialFile::reopen(names_.products(), "", products_layout(*launch_.layers), hooks_.watch);
         }
         fail_if(plan.disk->c_block > 1 && outputs.block_bytes() != plan.disk->c_block, ErrorCode::input,
-                "'{}' cannot be written in the way it was begun; leave out --resume to start over", names_.partial());
+                "'{}' cannot be written the way it was begun; leave out --resume to start over", names_.partial());
         problem.c.block_bytes = outputs.block_bytes();
         take(file_launch(problem, plan));
         // The run before may have checked, and this one not, or the other way round.
