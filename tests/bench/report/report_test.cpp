@@ -128,6 +128,20 @@ TEST_F(Report, plans_are_trees_and_their_text_is_for_the_clipboard_only) {
     EXPECT_TRUE(contains(shown(page_of({{"results", {planned}}})), "./secret.alg, serial"));
 }
 
+TEST_F(Report, powers_and_densities_of_bits_are_no_part_of_the_curve_of_their_type) {
+    nlohmann::json small = record(1024, 1, 0.5), large = record(2048, 1, 0.25), power = record(2048, 1, 2),
+                   sparse = record(1024, 1, 0.5);
+    for (nlohmann::json* bits : {&small, &large, &power, &sparse}) {
+        bits->update({{"type", "gf2"}, {"vendor", "m4ri"}});
+    }
+    power["vendor"] = "3 products";
+    sparse["plan"] = "bits gf2 1024 1024 1024 density 0.0185";
+    const std::string text = shown(page_of({{"results", {small, large, power, sparse}}}));
+    EXPECT_TRUE(contains(text, "gf2: up to 4.0 times M4RI, from n = 1024 on")) << text;
+    EXPECT_TRUE(contains(text, "n = 2048, A^8")) << text;
+    EXPECT_TRUE(contains(text, "n = 1024, density 0.0185")) << text;
+}
+
 TEST_F(Report, stages_of_file_runs_and_energy_are_drawn_where_they_were_measured) {
     nlohmann::json run = record(8192, 2, 1);
     run.update({{"joules", 5}, {"vendor_joules", 1024}, {"wall_s", 4}, {"binds", "disk"}});
