@@ -35,7 +35,7 @@ void run(const ClosureArguments& asked) {
     if (on_cuda) {
         cuda::require_device(cuda::device_index(arguments.device));
     } else if (arguments.device != "auto" && arguments.device != "cpu") {
-        fail(ErrorCode::usage, "a closure is made on cpu, cuda or cuda:N, not on '{}'", arguments.device);
+        fail(ErrorCode::usage, "a closure runs on cpu, cuda or cuda:N, not on '{}'", arguments.device);
     }
     const BitFileHeader header = read_bit_header(arguments.graph, arguments.columns);
     if (header.rows != header.cols) {

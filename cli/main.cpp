@@ -21,7 +21,7 @@ std::string welcome_text() {
     return fmt::format(
         "Heptad {} multiplies matrices with fewer multiplications.\n\n"
         "  heptad mul A.npy B.npy -o C.npy                multiply two files; add --verify to have C checked\n"
-        "  heptad gen uniform --shape 4096x4096 -o A.npy  make a matrix to play with\n"
+        "  heptad gen uniform --shape 4096x4096 -o A.npy  make a matrix to try things with\n"
         "{}"
         "  heptad plan 8192 8192 8192                     how long a product would take, and how accurate it is\n"
         "  heptad tune                                    measure this machine once, in two minutes: plans get "

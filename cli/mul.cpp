@@ -52,7 +52,7 @@ void suggest_tune_once(const Report& report, const Request& request) try {
         return;
     }
     std::fputs(
-        "hint: run 'heptad tune' once (two minutes) to measure this machine; later plans fit it better (this hint "
+        "hint: run 'heptad tune' once (two minutes) to measure this machine and make later plans better (this hint "
         "appears once)\n",
         stderr);
 } catch (const std::exception&) {  // the product is done: a hint is no reason to fail

@@ -98,8 +98,9 @@ double network_rate(const ClusterWords& words);
 
 /// What the words promise (docs/accuracy.md).
 inline constexpr const char* kAccuracyHelp =
-    "what errors are relative to: exact (none: the product is rounded once), strict (each sum, as in a classical "
-    "product), balanced (default: rows of A and columns of B) or fast (the largest entries)";
+    "what errors are relative to: exact (no errors; the result is rounded once), strict (the terms of each sum, as in "
+    "a "
+    "classical product), balanced (default; rows of A and columns of B) or fast (the largest entries)";
 
 /// Options of a product as typed.
 struct ProductWords {

@@ -78,7 +78,7 @@ std::optional<ClusterQuestion> cluster_arguments(const ProductWords& product, co
                 "mod-pegmm and caps are for clusters; give --nodes P too (or --files, which takes --disk)");
         return std::nullopt;
     }
-    fail_if(!machine.machine.empty(), ErrorCode::usage, "--machine and --nodes exclude each other; leave one out");
+    fail_if(!machine.machine.empty(), ErrorCode::usage, "--machine and --nodes cannot be combined; leave one out");
     fail_if(!product.raw_a.empty() || !product.raw_b.empty() || !product.columns.empty() || !product.overlap.empty(),
             ErrorCode::usage, "heptad-mpi has no --raw-a, --raw-b, --columns and --overlap; leave them out");
     ClusterQuestion arguments;
@@ -149,7 +149,7 @@ void run(const PlanArguments& arguments) {
 }
 
 Command add_plan(CLI::App& root, const std::string& /*typed*/) {
-    CLI::App* command = root.add_subcommand("plan", "print what a product would do, and multiply nothing");
+    CLI::App* command = root.add_subcommand("plan", "show what a product would do, without multiplying");
     auto words = std::make_shared<ProductWords>();
     auto machine = std::make_shared<MachineWords>();
     auto sizes = std::make_shared<std::array<std::string, 3>>();
@@ -166,8 +166,8 @@ Command add_plan(CLI::App& root, const std::string& /*typed*/) {
     command->add_flag("--files", *files, "from file to file in --memory: bytes, memory and seconds of each stage");
     add_json_flag(*command, words->json);
     command->footer(
-        "Takes the options of mul, and opens no file: C0 counts as a matrix of the size of the product, bits as "
-        "packed.\n"
+        "Takes the options of mul, but opens no files: C0 is assumed to have the size of the product, and bits to "
+        "be packed.\n"
         "If the matrices exceed --memory, or with --resume, --overlap or --trace, the plan is that of --files, as in "
         "mul.\n"
         "mul reads the output: heptad plan 4096 4096 4096 > p.txt; heptad mul A.npy B.npy -o C.npy --plan p.txt\n"
@@ -186,7 +186,7 @@ Command add_plan(CLI::App& root, const std::string& /*typed*/) {
                 plan.request = request_of(*words);
                 plan.json = words->json;
                 fail_if(words->beta.empty() && !words->plain.add.empty(), ErrorCode::usage,
-                        "--add takes --beta too: the factor of what is added");
+                        "--add needs --beta, the factor of the matrix that is added");
                 if (plan.cluster) {
                     plan.request.options.algorithm = node_algorithm(words->algorithm);
                     plan.cluster->request.memory_bytes =

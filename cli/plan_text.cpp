@@ -40,12 +40,12 @@ std::string text_of(const ProductPlan& plan, const HostForecast& told) {
     text += fmt::format("# products        {} of {} x {} x {}, on {} device{} by {} pipeline{} each\n", told.tasks,
                         cut.block_m, cut.block_k, cut.block_n, told.devices, plural(told.devices), cut.pipelines,
                         plural(cut.pipelines));
-    text += fmt::format("# memory          {} on each device ({} of them workspace), {} of buffers on the host{}\n",
+    text += fmt::format("# memory          {} on each device ({} of it workspace), {} of buffers on the host{}\n",
                         format_bytes(told.device_bytes), format_bytes(cut.workspace_bytes),
                         format_bytes(told.host_bytes), cut.in_place ? " (blocks are read and written in place)" : "");
-    text += fmt::format("# transfers       {} there, {} back\n", format_bytes(told.upload_bytes),
+    text += fmt::format("# transfers       {} to the devices, {} back\n", format_bytes(told.upload_bytes),
                         format_bytes(told.download_bytes));
-    text += fmt::format("# stages          solve {}, upload {}, download {}, host {}; {} binds\n",
+    text += fmt::format("# stages          solve {}, upload {}, download {}, host {}; bottleneck: {}\n",
                         format_seconds(told.solve_s), format_seconds(told.upload_s), format_seconds(told.download_s),
                         format_seconds(told.host_s), told.binds());
     return text + time_line(plan);
@@ -187,23 +187,23 @@ std::string text_of_layers(const FileRequestPlan& files, const OuterLaunch& laye
                               format_bytes(problem.memory_bytes), format_bytes(layers.traffic.used_bytes()),
                               format_bytes(layers.a.bounce_bytes), format_bytes(layers.band_bytes)));
     text += plan_line(
-        "DR",
+        "read (DR)",
         fmt::format("{} (sample {}, A {}, B {}, products {}, C0 {}{}), {}", format_bytes(layers.read_bytes()),
                     format_bytes(layers.sample_bytes), format_bytes(layers.read_a_bytes),
                     format_bytes(layers.read_b_bytes), format_bytes(layers.products_read_bytes),
                     format_bytes(layers.read_c0_bytes),
                     layers.check_read_bytes > 0 ? ", both again to check " + format_bytes(layers.check_read_bytes) : "",
                     format_seconds(files.read_s)));
-    text += plan_line("MM", format_seconds(layers.multiply_s()));
-    text += plan_line("DW", fmt::format("{} (products {}, C {}), {}", format_bytes(layers.all_written_bytes()),
-                                        format_bytes(layers.products_written_bytes), format_bytes(layers.written_bytes),
-                                        format_seconds(files.write_s)));
+    text += plan_line("multiply (MM)", format_seconds(layers.multiply_s()));
+    text += plan_line("write (DW)", fmt::format("{} (products {}, C {}), {}", format_bytes(layers.all_written_bytes()),
+                                                format_bytes(layers.products_written_bytes),
+                                                format_bytes(layers.written_bytes), format_seconds(files.write_s)));
     text += plan_line("last pass", format_seconds(last_pass_s(layers)));
     text += plan_line("whole run", format_seconds(files.wall_s));
     text += plan_line("moved", fmt::format("{}; best cut without outer levels {}", format_bytes(layers.moved_bytes()),
                                            format_bytes(reference_bytes(problem))));
     text += plan_line("disk", disk_text(files.disk));
-    text += plan_line("binds", files.disk_binds() ? "the disk: outer levels do not help" : "the products");
+    text += plan_line("bottleneck", files.disk_binds() ? "the disk: outer levels do not help" : "the products");
     return text;
 }
 
@@ -263,17 +263,17 @@ std::string plan_text(const FileRequestPlan& files) {
     const FileTraffic& traffic = files.traffic;
     std::string text;
     const auto line = [&](const std::string& what, const std::string& value) { text += plan_line(what, value); };
-    line("stays in memory", fmt::format("{}, tiles of {} x {}{}", kept_name(cut.kept), cut.tile_m, cut.tile_n,
-                                        cut.mirrored ? " (of the transposed product)" : ""));
+    line("kept in memory", fmt::format("{}, tiles of {} x {}{}", kept_name(cut.kept), cut.tile_m, cut.tile_n,
+                                       cut.mirrored ? " (of the transposed product)" : ""));
     line("memory", fmt::format("{} of {}: tiles {}, panels {}, workspace {}", format_bytes(traffic.used_bytes()),
                                format_bytes(cut.memory_bytes), format_bytes(traffic.tile_bytes),
                                format_bytes(traffic.panel_bytes), format_bytes(traffic.workspace_bytes)));
-    line("DR", fmt::format("{} (A {}, B {}, C0 {}), {}", format_bytes(files.read_bytes()),
-                           format_bytes(traffic.read_a_bytes), format_bytes(traffic.read_b_bytes),
-                           format_bytes(traffic.read_c0_bytes), format_seconds(files.read_s)));
-    line("MM", format_seconds(traffic.multiply_s));
-    line("DW", fmt::format("{}, {}", format_bytes(traffic.written_bytes), format_seconds(files.write_s)));
-    line("whole run", fmt::format("{}, {:.2f} times the stage that binds", format_seconds(files.wall_s),
+    line("read (DR)", fmt::format("{} (A {}, B {}, C0 {}), {}", format_bytes(files.read_bytes()),
+                                  format_bytes(traffic.read_a_bytes), format_bytes(traffic.read_b_bytes),
+                                  format_bytes(traffic.read_c0_bytes), format_seconds(files.read_s)));
+    line("multiply (MM)", format_seconds(traffic.multiply_s));
+    line("write (DW)", fmt::format("{}, {}", format_bytes(traffic.written_bytes), format_seconds(files.write_s)));
+    line("whole run", fmt::format("{}, {:.2f} times the slowest stage", format_seconds(files.wall_s),
                                   files.wall_s / std::max(traffic.multiply_s, files.read_s + files.write_s)));
     line("moved",
          fmt::format("{}; best cut {}, lower bound {} (classical order)", format_bytes(traffic.moved_bytes()),
@@ -282,7 +282,7 @@ std::string plan_text(const FileRequestPlan& files) {
     if (!files.stage_reason.empty()) {
         line("host levels", files.stage_reason);
     }
-    line("binds", files.disk_binds() ? "the disk: faster products would not help" : "the products");
+    line("bottleneck", files.disk_binds() ? "the disk: faster products would not help" : "the products");
     if (!files.outer_level_hint.empty()) {
         line("outer levels", files.outer_level_hint);
     }

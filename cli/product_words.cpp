@@ -64,15 +64,15 @@ void add_plan_options(CLI::App& command, ProductWords& words) {
     add_value(command, "--device D", words.device,
               "auto, cpu, reference, cuda or cuda:N; several: cuda:0,1 or cpu:N (cores)");
     add_value(command, "--algorithm NAME", words.algorithm,
-              "auto, a name that 'heptad algorithms' lists, or a file such as mine.alg");
+              "auto, a name from 'heptad algorithms', or a file such as mine.alg");
     add_value(command, "--levels N", words.levels, "auto, or how many levels to nest");
     add_value(command, "--accuracy WORD", words.accuracy, kAccuracyHelp);
-    add_value(command, "--leaf NAME", words.leaf, "auto, or a library that 'heptad info' lists");
+    add_value(command, "--leaf NAME", words.leaf, "auto, or a library from 'heptad info'");
     add_value(command, "--mode MODE", words.mode,
               "auto, serial (little memory), parallel or fused (no extra memory; on cuda)");
     add_threads_option(command, words.threads);
     add_value(command, "--memory SIZE", words.memory,
-              "most memory to use, e.g. 8G; matrices that do not fit are multiplied from file to file");
+              "maximum memory, such as 8G; matrices that do not fit are multiplied from file to file");
     add_host_options(command, words.host);
     command.add_flag("--count", words.plain.count,
                      "bit matrices, on cuda: count the ones that a row and a column share, as i32");
@@ -156,7 +156,7 @@ constexpr std::int64_t kMostPipelines = 16;
 
 void add_host_options(CLI::App& command, HostWords& words) {
     add_value(command, "--device-memory SIZE", words.device_memory,
-              "most memory to use on each device; the host cuts the product up to fit");
+              "maximum memory on each device; the host cuts the product up to fit");
     add_value(command, "--host-levels N", words.levels,
               "over devices: auto, or levels at the host; 0: segments of C; on the processor, from file to file: "
               "outer levels through files");
@@ -184,7 +184,7 @@ HostOptions host_options(const HostWords& words, const std::string& device, bool
         host.pipelines = static_cast<int>(parse_integer("--pipelines", words.pipelines, 1, kMostPipelines));
     }
     fail_if(!over_devices && host.levels < 0 && host.algorithm != "auto", ErrorCode::usage,
-            "--host-algorithm {} names the algorithm of outer levels, and none are asked for; give --host-levels 1 too",
+            "--host-algorithm {} names the algorithm of outer levels, and there are none; give --host-levels 1, too",
             host.algorithm);
     return host;
 }

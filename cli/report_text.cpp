@@ -24,7 +24,7 @@ std::string describe_files(const FileProductReport& report, const ProblemSize& s
     const double rate = operation_count(size, report.plan.type) / report.wall_s;
     return fmt::format(
         "{} x {} {}{}, {} tile{}{} in {} ({} effective); read {} at {}, multiplied at {}, wrote {} at {}; slowest: {}; "
-        "most memory {}, {} of it before the product began{}",
+        "peak memory {}, {} of it before the product began{}",
         size.m, size.n, type_name(plan.type),
         report.layers ? fmt::format(" by {} products of outer levels", report.layers->products()) : "", report.tiles,
         report.tiles == 1 ? "" : "s",

@@ -97,10 +97,10 @@ void run(const TuneArguments& arguments) {
 Command add_tune(CLI::App& root, const std::string& /*typed*/) {
     CLI::App* command = root.add_subcommand("tune", "measure this machine once; plans use it");
     auto tune = std::make_shared<TuneArguments>();
-    command->add_flag("--quick", tune->quick, "fewer and smaller measurements; on a device, only of bit products");
+    command->add_flag("--quick", tune->quick, "fewer and smaller measurements; on a device, bit products only");
     auto device = std::make_shared<std::string>();
     add_value(*command, "--device D", *device, "cpu, cuda or cuda:N");
-    command->add_flag("--show", tune->show, "show earlier measurements, and measure nothing");
+    command->add_flag("--show", tune->show, "show earlier measurements without measuring");
     command->add_flag("--anyway", tune->anyway, "also store measurements that other programs disturbed");
     auto threads = std::make_shared<std::string>();
     add_value(*command, "--threads N", *threads,

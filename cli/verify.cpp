@@ -38,7 +38,7 @@ Command add_verify(CLI::App& root, const std::string& /*typed*/) {
     add_value(*command, "C", words->plain.output, "the result to check").required();
     add_value(*command, "--type T", words->type, "element type, where the files allow several");
     add_value(*command, "--accuracy WORD", words->accuracy,
-              "accuracy to judge C by: strict, balanced (default) or fast (by whole matrices)");
+              "the accuracy of C: strict, balanced (default) or fast (by whole matrices)");
     add_threads_option(*command, words->threads);
     add_update_options(*command, *words);
     command->add_flag("--all-rows", *all_rows, "bool: recompute every row, not a sample");

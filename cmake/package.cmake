@@ -45,7 +45,7 @@ set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS libopenblas0)
 
 if(TARGET heptad_blas_alternative)
   heptad_package(blas libheptad-blas libs
-    "An alternative for libblas.so.3. Large gemm and syrk calls are multiplied by\nHeptad, everything else by OpenBLAS.")
+    "An alternative for libblas.so.3. Heptad carries out large gemm and syrk calls,\nand OpenBLAS does everything else.")
   set(CPACK_DEBIAN_BLAS_PACKAGE_PROVIDES libblas.so.3)
   set(blas_link /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/libblas.so.3)
   set(blas_alternative libblas.so.3-${CMAKE_LIBRARY_ARCHITECTURE})

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# NumPy as it is, with its large products made by Heptad: no line of the program changes.
+# NumPy unchanged, with its large products computed by Heptad: no line of the program changes.
 # Set HEPTAD_BLAS to the drop-in if it is not in /usr/local/lib. Needs Python with NumPy.
 set -euo pipefail
 library=${HEPTAD_BLAS:-/usr/local/lib/libheptad_blas.so}

@@ -75,10 +75,10 @@ def shown(said):
 
 def page(root):
     headings = sections((root / "docs" / "guide" / "troubleshooting.md").read_text())
-    parts = ["# Error sentences", "<!-- Written by scripts/update_guide from the sources. -->",
-             "Every sentence with which Heptad refuses something or gives up, by exit code. `...` stands for names\n"
-             "and numbers. Most sentences end with the way out. [Troubleshooting](guide/troubleshooting.md) says\n"
-             "more, under the heading beside each. Mistakes in Heptad itself (exit code 1) are not listed."]
+    parts = ["# Error messages", "<!-- Written by scripts/update_guide from the sources. -->",
+             "Every message with which Heptad reports a failure, by exit code. `...` represents names and numbers.\n"
+             "Most end with the way out. [Troubleshooting](guide/troubleshooting.md) says more, under the heading\n"
+             "given beside each. Bugs in Heptad itself (exit code 1) are not listed."]
     for code, number in CODES.items():
         rows = {}
         for kind, room, said in sentences(root):

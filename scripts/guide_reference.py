@@ -159,7 +159,7 @@ def rows_of(items):
 def cpp_page(root):
     parts = ["# C++ reference", "<!-- Written by scripts/update_guide from include/heptad/. -->",
              "All names are in `namespace heptad`. Every function throws `heptad::Error`, with a code and a\n"
-             "sentence. The headers have the full comments and signatures."]
+             "message. The headers have the full comments and signatures."]
     for header in CPP_HEADERS:
         text = (root / "include" / "heptad" / header).read_text()
         found = HeaderReader(text).found
@@ -201,7 +201,7 @@ def c_page(root):
     return "\n\n".join([
         "# C reference", "<!-- Written by scripts/update_guide from include/heptad/heptad.h. -->",
         "`#include <heptad/heptad.h>`. Functions return a `heptad_status`, whose numbers are the exit codes\n"
-        "of the program. `heptad_last_error()` has the sentence of the calling thread's last failure.",
+        "of the program. `heptad_last_error()` returns the message of the calling thread's last failure.",
         rows_of(rows)]) + "\n"
 
 

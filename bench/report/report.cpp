@@ -66,7 +66,7 @@ void run(const ReportArguments& arguments) {
 }
 
 Command add_report(CLI::App& root, const std::string& /*typed*/) {
-    CLI::App* command = root.add_subcommand("report", "tables and pictures of result files and timelines, as HTML");
+    CLI::App* command = root.add_subcommand("report", "a page of tables and plots from result files and timelines");
     auto report = std::make_shared<ReportArguments>();
     command->add_option("FILE", report->files, "what --json of a bench or --trace wrote")->required()->type_name("");
     command->add_option("-o,--output", report->output, "the page to write")->required()->type_name("HTML");

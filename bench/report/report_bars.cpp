@@ -125,10 +125,10 @@ std::string stages_html(const Record& record) {
     tell("read_bytes", "read ", bytes_text);
     tell("written_bytes", "written ", bytes_text);
     tell("memory_bytes", "allowed memory ", bytes_text);
-    tell("peak_resident_bytes", "used at most ", bytes_text);
+    tell("peak_resident_bytes", "peak of the process ", bytes_text);
     tell("bound_s", "bound ", seconds_text);
     if (const std::string binds = word(record.json, "binds"); !binds.empty()) {
-        card.note += (card.note.empty() ? "" : "; ") + ("the limit is: " + binds);
+        card.note += (card.note.empty() ? "" : "; ") + ("bottleneck: " + binds);
     }
     return card.bars.empty() ? "" : bar_card_html(card);
 }

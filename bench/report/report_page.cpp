@@ -262,8 +262,8 @@ std::string shape_cards(const ResultFile& file) {
                      ratio_text(*record.ratio) + "\u00d7", *record.ratio});
         }
     }
-    return cards_html("Thin and single shapes",
-                      "m \u00d7 k \u00d7 n; times as fast as the library, the line is break-even", rows, true);
+    return cards_html("Thin shapes and single sizes",
+                      "m \u00d7 k \u00d7 n; times as fast as the library; the line is break-even", rows, true);
 }
 
 std::string energy_cards(const ResultFile& file) {
@@ -272,7 +272,7 @@ std::string energy_cards(const ResultFile& file) {
         if (record.joules && record.vendor_joules) {
             const double share = *record.joules / *record.vendor_joules;
             add_row(rows, record.type,
-                    {record.shape(), fmt::format("{:.3g} J instead of {:.3g} J", *record.joules, *record.vendor_joules),
+                    {record.shape(), joules_text(*record.joules) + " instead of " + joules_text(*record.vendor_joules),
                      share});
         }
     }
@@ -368,8 +368,8 @@ std::string rooflines_html(const ResultFile& file, const std::vector<std::pair<s
     return html.empty() ? ""
                         : fmt::format(
                               "<h3>Roofline</h3><p class=\"note\">2 m k n operations over time: filled marks are "
-                              "Heptad, hollow ones the library. The line is what the library's best product "
-                              "and memory allow, of {}. Marks above it make fewer operations.</p><div "
+                              "Heptad, hollow ones the library. The line is the limit of {}: the library's best "
+                              "product, and the memory. Products above it take fewer operations.</p><div "
                               "class=\"grid\">\n{}</div>\n",
                               html_text(found->first), html);
 }

@@ -25,6 +25,10 @@ constexpr std::array<std::pair<const char*, const char*>, 7> kLibraries{{{"cubla
                                                                          {"armpl", "Arm PL"},
                                                                          {"m4ri", "M4RI"}}};
 
+/// What products are compared with where no library has them.
+constexpr std::array<std::pair<const char*, const char*>, 3> kOthers{
+    {{"heptad-cuda-cores", "a kernel without tensor cores"}, {"loop", "a loop"}, {"3 products", "three products"}}};
+
 constexpr std::array<const char*, 6> kByteUnits{"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
 
 /// "122", "12.2", "1.22": columns of a table are compared by eye.
@@ -39,6 +43,18 @@ double size_of(const Json& json, const char* key) {
 
 Figure positive(Figure value) {
     return value && *value > 1 / kLargest && *value < kLargest ? value : std::nullopt;
+}
+
+/// What sets a record apart from others of its type and size. `bench bits` has no field for it.
+std::string variant_of(const Json& json) {
+    const std::string variant = word(json, "variant"), plan = word(json, "plan");
+    if (variant.empty() && word(json, "vendor") == "3 products") {
+        return "A^8";
+    }
+    const std::size_t density = plan.find("density ");
+    return variant == "p4-set-1"                             ? "Set 1 of Ryu and Kim"
+           : variant.empty() && density != std::string::npos ? plan.substr(density)
+                                                             : variant;
 }
 
 /// What tells curves of one type apart.
@@ -82,10 +98,7 @@ Record read_record(const Json& json) {
     Record record;
     record.suite = word(json, "suite");
     record.type = word(json, "type");
-    record.variant = word(json, "variant");
-    if (record.variant == "p4-set-1") {  // as result files call it
-        record.variant = "Set 1 of Ryu and Kim";
-    }
+    record.variant = variant_of(json);
     record.vendor = word(json, "vendor");
     record.plan = word(json, "plan");
     record.m = size_of(json, "m");
@@ -117,8 +130,8 @@ Record read_record(const Json& json) {
             break;
         }
     }
-    if (record.vendor == "heptad-cuda-cores") {  // no library has integers modulo 2^32
-        record.vendor = "a kernel without tensor cores";
+    for (const auto& [name, shown] : kOthers) {
+        record.vendor = record.vendor == name ? shown : record.vendor;
     }
     record.json = json;
     return record;
@@ -143,6 +156,10 @@ std::string bytes_text(double bytes) {
         ++unit;
     }
     return unit == 0 ? fmt::format("{:.0f} bytes", bytes) : fmt::format("{} {}", three_digits(bytes), kByteUnits[unit]);
+}
+
+std::string joules_text(double joules) {
+    return joules < 999.5 ? fmt::format("{:.3g} J", joules) : fmt::format("{} kJ", three_digits(joules / 1000));
 }
 
 const char* kind_of(double ratio, bool more_is_better) {

@@ -39,6 +39,8 @@ Record read_record(const Json& json);
 std::string ratio_text(double ratio);
 std::string seconds_text(double seconds);
 std::string bytes_text(double bytes);
+/// "12.5 J", "1.02 kJ".
+std::string joules_text(double joules);
 std::string rate_text(double operations_per_s, bool exact);
 /// "own" where Heptad is better, "other" where the library is, "same" where the difference says nothing.
 const char* kind_of(double ratio, bool more_is_better = true);

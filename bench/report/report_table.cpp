@@ -48,10 +48,11 @@ std::function<std::string(const Record&)> words(const char* key) {
 
 Column joules_column() {
     return {"energy", false, [](const Record& record) {
-                const std::string other =
-                    record.vendor_joules ? fmt::format(" <small>of {:.3g} J</small>", *record.vendor_joules) : "";
+                const std::string other = record.vendor_joules
+                                              ? fmt::format(" <small>vs {}</small>", joules_text(*record.vendor_joules))
+                                              : "";
                 return record.joules
-                           ? Cell{fmt::format("<span>{:.3g} J{}</span>", *record.joules, other), record.joules}
+                           ? Cell{fmt::format("<span>{}{}</span>", joules_text(*record.joules), other), record.joules}
                            : Cell{};
             }};
 }
@@ -73,7 +74,7 @@ std::vector<Column> columns() {
         number_column("ranks", of("ranks"), count),
         number_column("speed", of(&Record::ratio), times),
         text_column("against", [](const Record& record) { return record.vendor; }),
-        number_column("its time", of(&Record::vendor_s), seconds),
+        number_column("library's time", of(&Record::vendor_s), seconds),
         number_column("time", of(&Record::own_s), seconds),
         {"rate", false,
          [](const Record& record) {

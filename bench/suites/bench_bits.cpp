@@ -254,7 +254,7 @@ Command add_bench_bits(CLI::App& bench, const std::string& typed) {
     suite->add_option("--leaf", words->leaf, "auto (default), gfni, table-avx512, table-avx2 ...")->type_name("NAME");
     suite->add_option("--algorithm", words->algorithm, "auto (default), winograd, self-inverse, chaining, classical")
         ->type_name("NAME");
-    suite->add_option("--levels", words->levels, "exactly this many (default: as many as pay)")->type_name("N");
+    suite->add_option("--levels", words->levels, "exactly this many (default: the predicted best)")->type_name("N");
     suite
         ->add_option("--density", words->density,
                      "shares of ones, a line each (default: 0.5, and for bool also where half of C is ones)")

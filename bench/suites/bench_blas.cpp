@@ -190,7 +190,7 @@ void run(const BenchBlasArguments& bench) {
 }
 
 Command add_bench_blas(CLI::App& bench, const std::string& typed) {
-    CLI::App* suite = bench.add_subcommand("blas", "the BLAS drop-in beside the library it stands before");
+    CLI::App* suite = bench.add_subcommand("blas", "the BLAS drop-in against the library that it preloads over");
     auto words = std::make_shared<BenchWords>();
     auto blas = std::make_shared<BenchBlasArguments>();
     blas->command = typed;

@@ -91,7 +91,7 @@ void add_threads_option(CLI::App& suite, BenchWords& words) {
 
 void add_force_options(CLI::App& suite, BenchWords& words) {
     suite.add_option("--algorithm", words.algorithm, "auto (default) or a name of the catalogue")->type_name("NAME");
-    suite.add_option("--levels", words.levels, "exactly this many (default: as many as pay)")->type_name("N");
+    suite.add_option("--levels", words.levels, "exactly this many (default: the predicted best)")->type_name("N");
     suite.add_option("--rounds", words.rounds, "samples of each (default: by the size of the product)")->type_name("R");
 }
 

@@ -66,16 +66,16 @@ void run(const DemoArguments& arguments) {
         return;
     }
     const bool measured = load_machine(settings.threads, NamedFile::may_be_missing).measured;
-    print(fmt::format("\nratio: the other way's time over Heptad's, so that more than 1 is faster{}\n{}",
-                      arguments.quick ? "; of such small products it says nothing" : "",
-                      measured ? "" : "plans were made from built-in figures; 'heptad tune' measures this machine\n"));
+    print(fmt::format("\nratio: the time of the alternative over Heptad's; above 1, Heptad is faster{}\n{}",
+                      arguments.quick ? " (for such small products, it means little)" : "",
+                      measured ? "" : "plans used built-in figures; 'heptad tune' measures this machine\n"));
 }
 
 Command add_demo(CLI::App& root, const std::string& /*typed*/) {
     CLI::App* command = root.add_subcommand("demo", "a product of every kind, in under a minute");
     auto demo = std::make_shared<DemoArguments>();
     auto threads = std::make_shared<std::string>();
-    command->add_flag("--quick", demo->quick, "an eighth of the sizes: shows what there is, but not how fast");
+    command->add_flag("--quick", demo->quick, "an eighth of the sizes: shows what Heptad can do, but not how fast");
     command->add_option("--threads", *threads, "threads to use (default: HEPTAD_THREADS, OMP_NUM_THREADS or all cores)")
         ->type_name("N");
     add_json_flag(*command, demo->json);

@@ -85,7 +85,7 @@ def readme_part(runs, is_library):
                 rows.append([kind, str(n)] + [f"**{r['ratio']:.2f}**, error {error_text(r)}" if r else "" for r in cells])
     header = ["type", "n"] + [m["name"] for m in shown]
     lines = ["| " + " | ".join(row) + " |" for row in [header, ["---"] * len(header)] + rows]
-    note = (f"At the default accuracy, `{DEFAULT_ACCURACY}`. Above 1, Heptad is faster than the best library found there. `error 3.2`: its largest error is 3.2 times the library's. "
+    note = (f"At the default accuracy, `{DEFAULT_ACCURACY}`. Above 1, Heptad is faster than the best library on that machine. `error 3.2`: its largest error is 3.2 times the library's. "
             "Machines, commands and every run: [docs/speed.md](docs/speed.md).")
     return "\n\n".join(["![Ratio and error over n](docs/img/readme-speed.svg)", "\n".join(lines), note])
 
@@ -142,7 +142,7 @@ def drawn(shown, caption, labels):
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">', STYLE,
            f'<rect class="page" width="{width}" height="{height}" rx="6"/>',  # a page's own scheme may differ from the reader's
            f'<text class="small" x="8" y="14">{escape(caption)}</text>',
-           f'<text class="small" x="8" y="{top + ratio_h + gap - 10}">largest error / the library\'s (below 1: Heptad is closer)</text>']
+           f'<text class="small" x="8" y="{top + ratio_h + gap - 10}">largest error / the library\'s (below 1: Heptad is more accurate)</text>']
     marks = [value for value in ((1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0) if ratio_high > 3 else (1.0, 1.5, 2.0, 2.5, 3.0)) if value <= ratio_high]
     for column, machine in enumerate(shown):
         begin, end = left + panel * column + 4, left + panel * (column + 1) - 20

@@ -91,7 +91,7 @@ MpiInvocation parse_mpi_command_line(const std::vector<std::string>& words) {
     describe("--output", "result: .npy");
     describe("--device", "auto, cpu, reference or cuda: one device for each rank of a node");
     describe("--threads", "threads of each rank (default: its share of the node's cores)");
-    describe("--memory", "most memory of a rank, e.g. 8G (default: its share of what is free)");
+    describe("--memory", "maximum memory of a rank, such as 8G (default: its share of what is free)");
     describe("--resume", "continue a job that was interrupted");
     describe("--trace", "write when each stage of each rank worked, as trace events");
     ClusterWords cluster;

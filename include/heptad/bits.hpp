@@ -96,7 +96,7 @@ namespace bits {
 
 struct BitOptions {
     std::string algorithm = "auto";  ///< over GF(2): "classical", "winograd", "self-inverse" or "chaining"
-    int levels = -1;                 ///< -1: as many as pay; 0 and up: exactly so many
+    int levels = -1;                 ///< -1: automatic; 0 and up: exactly this many
     std::string leaf = "auto";       ///< a name from leaf_names(), or "auto": the fastest here
     std::string device = "auto";     ///< "auto", "cpu", "cuda", "cuda:1", or several devices, such as "cpu:4"
     HostOptions host = {};           ///< for several devices, or matrices that do not fit on one
@@ -115,8 +115,8 @@ HEPTAD_API std::vector<std::string> leaf_names(Type algebra);
 /// C = A * B. `algebra` is Type::gf2 or Type::boolean. C must not overlap A or B; nothing outside its window is
 /// written, but the word that holds its last columns is read and written as a whole: no one else may write to that word
 /// meanwhile. The three may be on an NVIDIA device, beginning at bit 0 of a word: then they are multiplied in the order
-/// of the context's stream. Throws Error(input) for shapes that do not match, Error(usage) for options that make no
-/// sense.
+/// of the context's stream. Throws Error(input) for shapes that do not match, Error(usage) for invalid
+/// options.
 HEPTAD_API void multiply(Type algebra, const ConstBitView& a, const ConstBitView& b, const BitView& c,
                          const BitOptions& options = {}, const Context& context = {});
 /// C ^= A * B over GF(2), C |= A * B for booleans.
@@ -136,8 +136,8 @@ HEPTAD_API BitMatrix power(Type algebra, const ConstBitView& a, std::int64_t exp
 
 /// Bit (i, j) of the result: is there a path of one or more edges from i to j? An edge is a one of the square matrix.
 HEPTAD_API BitMatrix transitive_closure(const ConstBitView& graph, const Context& context = {});
-/// The same on the device of the options ("cuda": the graph stays there until it is closed). Of the others only the
-/// leaf counts.
+/// The same on the device of the options ("cuda": the graph stays there until it is closed). Of the other options only
+/// the leaf is used.
 HEPTAD_API BitMatrix transitive_closure(const ConstBitView& graph, const BitOptions& options,
                                         const Context& context = {});
 

@@ -27,9 +27,9 @@ struct ErrorOutlook {
 HEPTAD_API ErrorOutlook error_outlook(const Plan& plan);
 
 struct CheckOptions {
-    /// Floats: the accuracy that C was made with. strict and balanced are judged row by row, fast by whole matrices.
+    /// Floats: the accuracy that C was computed with. strict and balanced are judged by rows, fast by whole matrices.
     Accuracy accuracy = Accuracy::balanced;
-    bool all_rows = false;                   ///< booleans: recompute every row, not a sample
+    bool all_rows = false;                   ///< booleans: recompute all rows, not a sample
     std::optional<std::uint64_t> seed = {};  ///< of the random vectors; empty: new ones each time
     int threads = 0;                         ///< 0: as Context::set_threads(0)
     CancelToken cancel = {};
@@ -37,7 +37,7 @@ struct CheckOptions {
 
 struct ProductCheck {
     bool passed = false;
-    bool decided = true;          ///< false: nobody can say whether C is right; the explanation says why
+    bool decided = true;          ///< false: it is unknown whether C is right; the explanation says why
     double miss_chance = 0;       ///< chance that a wrong C passes; floats: one wrong by more than `detectable_error`
     double detectable_error = 0;  ///< floats: absolute error of an entry
     double residual = 0;          ///< what was found, to compare with `tolerance`

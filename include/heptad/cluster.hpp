@@ -18,7 +18,7 @@ struct ProcessGrid {
     std::vector<int> ranks;  ///< of process (r, c) at r * cols + c: the numbers that an exchange uses
 };
 
-/// A matrix in blocks of row_block x col_block, dealt out to the process rows and columns in turn, beginning with the
+/// A matrix in blocks of row_block x col_block, distributed to the process rows and columns in turn, beginning with the
 /// first ones given. Each process has its blocks side by side, column-major, columns `leading` elements apart. The
 /// first blocks may be of another size, as with ScaLAPACK's descriptors of type 2.
 struct BlockCyclicMatrix {
@@ -28,7 +28,7 @@ struct BlockCyclicMatrix {
     std::int64_t row_block = 1, col_block = 1;
     int first_process_row = 0, first_process_col = 0;
     std::int64_t leading = 1;
-    std::int64_t first_row_block = 0, first_col_block = 0;  ///< rows and columns of the first blocks; 0: as all others
+    std::int64_t first_row_block = 0, first_col_block = 0;  ///< rows and columns of the first blocks; 0: as the rest
 };
 
 /// The part of such a matrix that begins at (row, col), counted from 0, transposed or not, conjugated or not.
@@ -45,10 +45,10 @@ using RankExchange = std::function<void(int to, const void* sent, std::int64_t s
 
 /// C = alpha * A * B + beta * C. All processes of the grid call it together. A is size.m x size.k, B size.k x size.n
 /// and C size.m x size.n, transposes applied; C is neither transposed nor conjugated. One element type: f64, f32, c128,
-/// c64, i32, i64; complex factors are for c64 and c128. beta = 0: C is not read. Each process takes over a block of the
-/// product, gets what it needs of A and B from whoever holds it, multiplies by the options with that many threads (0:
-/// all cores) and sends the holders of C what it computed. Throws Error(usage) or Error(input), on every process alike,
-/// for parts that are not inside their matrices.
+/// c64, i32, i64; complex factors are for c64 and c128. beta = 0: C is not read. Each process computes a block of the
+/// product: it gets what it needs of A and B from the ranks that hold it, multiplies by the options with that many
+/// threads (0: all cores) and sends its result to the ranks that hold C. Throws Error(usage) or Error(input), on all
+/// processes, for parts that are not inside their matrices.
 HEPTAD_API void multiply_block_cyclic(const ProblemSize& size, std::complex<double> alpha, const BlockCyclicPart& a,
                                       const BlockCyclicPart& b, std::complex<double> beta, const BlockCyclicPart& c,
                                       const ProcessGrid& grid, const RankExchange& exchange,

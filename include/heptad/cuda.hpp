@@ -4,7 +4,7 @@
 //   heptad::multiply(1.0, View::row_major(a, m, k), View::row_major(b, k, n), 0.0, View::row_major(c, m, n),
 //                    heptad::Options(), heptad::on_stream(stream));
 //
-// Products of matrices on a device run there, in the order of the stream. The call returns once they are enqueued.
+// Products of matrices on a device run there, in stream order. The call returns once they are enqueued.
 #pragma once
 
 #include <cuComplex.h>

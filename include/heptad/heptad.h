@@ -67,7 +67,7 @@ typedef struct heptad_const_matrix {
 typedef struct heptad_options {
     size_t size;           /* bytes of this struct in the caller's header; later headers may have more fields */
     const char* algorithm; /* "auto" or a name from the catalogue */
-    int levels;            /* -1: as many as pay */
+    int levels;            /* -1: automatic */
     heptad_accuracy accuracy;
     const char* device;            /* "auto", "cpu", "reference", "cuda", "cuda:1"; several: "cuda:0,1", "cpu:4" */
     const char* leaf;              /* "auto" */
@@ -97,7 +97,7 @@ HEPTAD_C_API heptad_status heptad_context_set_workspace(heptad_context* context,
 /* Products on a device are enqueued on this stream (a cudaStream_t; null is its default stream). A workspace is device
    memory then. */
 HEPTAD_C_API heptad_status heptad_context_set_stream(heptad_context* context, void* stream);
-/* Called now and then from the thread that multiplies, with the fraction of the predicted work done; null: never. */
+/* Called from time to time by the thread that multiplies, with the fraction of the predicted work done; null: never. */
 typedef void (*heptad_progress)(double fraction, const char* stage, void* user);
 HEPTAD_C_API heptad_status heptad_context_set_progress(heptad_context* context, heptad_progress progress, void* user);
 /* Frees the scratch memory that the process keeps between products, for all contexts. The context may be null. */
@@ -187,7 +187,7 @@ HEPTAD_C_API heptad_status heptad_bits_power(heptad_type algebra, heptad_const_b
 /* Bit (i, j) of closure: is there a path of one or more edges from i to j? Both may be the same memory. */
 HEPTAD_C_API heptad_status heptad_bits_closure(heptad_const_bits graph, heptad_bits closure,
                                                const heptad_context* context);
-/* The same on the device of the options. Of the others only leaf counts. */
+/* The same on the device of the options. Of the other options only leaf is used. */
 HEPTAD_C_API heptad_status heptad_bits_closure_with(heptad_const_bits graph, heptad_bits closure,
                                                     const heptad_options* options, const heptad_context* context);
 

@@ -100,14 +100,14 @@ HEPTAD_API std::size_t element_bytes(Type type) noexcept;
 /// The numbers are the exit codes of the command line.
 enum class ErrorCode : int {
     internal = 1,
-    usage = 2,         // an argument that makes no sense
-    input = 3,         // data that is bad or does not match
+    usage = 2,         // an invalid argument
+    input = 3,         // data that is invalid or does not match
     resource = 4,      // memory, disk or device ran out
     verification = 5,  // the result was checked and is wrong
     cancelled = 130,   // the caller's cancel token was set
 };
 
-/// What every function of the library throws: a sentence that names the value, the limit and the way out.
+/// What every function of the library throws: a message that names the value, the limit and the way out.
 class HEPTAD_API Error : public std::runtime_error {
 public:
     Error(ErrorCode code, const std::string& sentence) : std::runtime_error(sentence), code_(code) {}
@@ -151,49 +151,49 @@ struct MatrixView {
 
 // ---------------------------------------------------------------- options
 
-/// How much accuracy a float product may give for speed.
+/// How much accuracy a float product may trade for speed.
 enum class Accuracy : std::uint8_t {
     strict,    // errors relative to (|A||B|)_ij, as a classical product has them
     balanced,  // relative to row i of A and column j of B, usually within ten times the classical product's
-    fast,      // relative to the largest entries; as many levels as pay
+    fast,      // relative to the largest entries; as many levels as save time
     exact,  // the exact product, rounded once: the same bits everywhere, or an error that says why it is not possible
 };
 
 /// Products over several devices, or of matrices too large for one: how the host cuts them up (docs/devices.md).
 struct HostOptions {
-    /// Most bytes to use on each device, and for buffers of the host beside the matrices.
+    /// Maximum bytes on each device, and for buffers of the host in addition to the matrices.
     std::int64_t device_memory_bytes = std::numeric_limits<std::int64_t>::max();
     std::int64_t host_memory_bytes = std::numeric_limits<std::int64_t>::max();
-    int levels = -1;                 ///< levels at the host; 0: segments of C, each a classical product; -1: what pays
+    int levels = -1;                 ///< levels at the host; 0: segments of C, each a classical product; -1: automatic
     std::string algorithm = "auto";  ///< of those levels: a name from the catalogue
-    int pipelines = 0;               ///< per device; 0: what pays
+    int pipelines = 0;               ///< per device; 0: automatic
 };
 
 struct Options {
     std::string algorithm = "auto";  ///< a name from the catalogue, or "auto"
-    int levels = -1;                 ///< -1: as many as pay; 0 and up: exactly this many, where the sizes allow it
+    int levels = -1;                 ///< -1: automatic; 0 and up: exactly this many, where the sizes allow it
     Accuracy accuracy = Accuracy::balanced;
     /// "auto", "cpu", "reference", "cuda", "cuda:1"; several devices: "cuda:0,1", or "cpu:4" for four cores as devices.
-    /// auto: where the matrices are; from host memory to an NVIDIA device if that is predicted to be clearly sooner
+    /// auto: where the matrices are; from host memory to an NVIDIA device if that is predicted to be clearly faster
     std::string device = "auto";
     std::string leaf = "auto";  ///< "auto", or a leaf of this machine: "openblas", "blis", "mkl", "heptad"
     /// Mode of the levels: "auto", "serial" (little memory), "parallel", or "fused" (devices): the innermost level
     /// inside the kernel, without any memory, and parallel levels above it
     std::string mode = "auto";
     bool accumulate = false;  ///< for plan(): beta will not be zero; multiply() looks at beta itself
-    /// A and B may be used as scratch where that saves workspace. Their contents are lost then, also after an error or
+    /// A and B may be used as scratch where that saves workspace. Their contents are then lost, even after an error or
     /// a cancelled product, although the views are const: set this only for writable memory. Plans that use it say
     /// overwrite-inputs=yes and always overwrite A and B; no other plan does. A NaN, an infinity or a possible overflow
-    /// is still answered from A and B as they were. A and B that overlap are never overwritten.
+    /// still gives the classical result. A and B that overlap are never overwritten.
     bool overwrite_inputs = false;
-    /// Most bytes of scratch memory that the product may use; 0 means none (then the product is classical, unless A and
+    /// Maximum bytes of scratch memory for the product; 0 means none (then the product is classical, unless A and
     /// B may be overwritten or the device has kernels with sums inside). In any case products stay within a share of
-    /// what is really free, cgroups and limits of the process included (docs/process.md).
+    /// the free memory, within the limits of cgroups and the process (docs/process.md).
     std::int64_t workspace_limit_bytes = std::numeric_limits<std::int64_t>::max();
     HostOptions host = {};
 };
 
-/// Called now and then from the calling thread during a long product.
+/// Called from time to time by the calling thread during a long product.
 struct Progress {
     double fraction = 0;  ///< 0 to 1, by predicted work
     const char* stage = "";
@@ -252,7 +252,7 @@ private:
 class HEPTAD_API Context {
 public:
     Context();
-    Context& set_threads(int threads);  ///< 0: HEPTAD_THREADS, OMP_NUM_THREADS, or all cores that may be used
+    Context& set_threads(int threads);  ///< 0: HEPTAD_THREADS, OMP_NUM_THREADS, or all available cores
     /// The device of products whose options say "auto": a name as in Options. Setting "auto" undoes it.
     Context& set_device(const std::string& device);
     /// Use the caller's scratch memory and no other. It must not overlap A, B and C, or the gaps between their rows.
@@ -263,7 +263,7 @@ public:
     Context& set_progress(ProgressCallback callback);
     Context& set_cancel(CancelToken token);
     /// Frees the scratch memory that is kept between products, in host memory and on devices. All contexts of the
-    /// process share it; products under way keep theirs.
+    /// process share it; running products keep theirs.
     static void release() noexcept;
     int threads() const;
     /// The device that was set, or "auto".
@@ -322,20 +322,20 @@ struct AnyView {
 HEPTAD_API void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double beta, const AnyView& c,
                          const Options& options = {}, const Context& context = {});
 
-/// The same with complex factors, for matrices of c64 or c128; A and B may be conjugated views. Such a product is made
-/// of real ones: see docs/accuracy.md.
+/// The same with complex factors, for matrices of c64 or c128; A and B may be conjugated views. Such a product is built
+/// from real ones: see docs/accuracy.md.
 HEPTAD_API void multiply(std::complex<double> alpha, const ConstAnyView& a, const ConstAnyView& b,
                          std::complex<double> beta, const AnyView& c, const Options& options = {},
                          const Context& context = {});
 
-/// The same, as the plan says. Throws Error(usage) if the plan is for other sizes or another type, or not for matrices
+/// The same, by the given plan. Throws Error(usage) if the plan is for other sizes or another type, or not for matrices
 /// in memory: heptad/files.hpp and `heptad-mpi` carry out plans for files and for a cluster.
 HEPTAD_API void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double beta, const AnyView& c,
                          const Plan& plan, const Context& context = {});
 
 /// `count` products in one call: the matrices of product i begin i * stride elements after `a`, `b` and `c`. A stride
-/// of zero for A or B means one matrix for all; no C may overlap another C, nor any A or B. On a device that is one
-/// call of the library where the product has no levels.
+/// of zero for A or B means one matrix for all; no C may overlap another C, nor any A or B. On a device that is a
+/// single call of the library if the product has no levels.
 HEPTAD_API void multiply_strided_batch(double alpha, const ConstAnyView& a, std::int64_t stride_a,
                                        const ConstAnyView& b, std::int64_t stride_b, double beta, const AnyView& c,
                                        std::int64_t stride_c, std::int64_t count, const Options& options = {},

@@ -379,7 +379,8 @@ Command add_bench_p3(CLI::App& bench, const std::string& typed) {
     suite->add_option("--sizes", words->sizes, "sides (default: 1024 to 524288, powers of two)")->type_name("N,...");
     suite->add_option("--algorithm", words->algorithm, "auto (default), winograd, self-inverse, chaining, classical")
         ->type_name("NAME");
-    suite->add_option("--levels", words->levels, "of gf2, exactly this many (default: as many as pay)")->type_name("N");
+    suite->add_option("--levels", words->levels, "of gf2, exactly this many (default: the predicted best)")
+        ->type_name("N");
     suite->add_option("--serial-levels", words->serial_levels, "this many of them one after another")->type_name("N");
     suite->add_option("--leaf", words->leaf, "auto (default), wgmma, mma or words")->type_name("NAME");
     suite->add_option("--device", words->device, "cuda (default) or cuda:N")->type_name("D");

@@ -55,13 +55,13 @@ def measured_part(content, path, seconds, table):
     machine, records = content["machine"], content["results"]
     parts = [
         "![Effective rate over n](img/bits-gpu.svg)",
-        f"{machine['device']}, CUDA {machine['cuda']}; `{path}`, command `{machine['command']}`. The published times of Karppa and Kaski are of up to "
-        "eight V100 with operands in host memory, and leave out permutations and changes of basis; ours are of one device with the "
-        "operands there, and leave out nothing else. Half of the bits are ones, and everything is computed.",
+        f"{machine['device']}, CUDA {machine['cuda']}; `{path}`, command `{machine['command']}`. The published times of Karppa and Kaski are for up "
+        "to eight V100 with operands in host memory, without permutations and changes of basis; ours are for one device with the "
+        "operands in its memory, and include everything else. Half of the bits are ones, and everything is computed.",
         main_table(records, seconds, table)]
     beside = beside_table(records, seconds, table)
     if beside:
-        parts += ["The same sizes made in other ways, from the same file:", beside]
+        parts += ["The same sizes, computed in other ways, from the same file:", beside]
     return "\n\n".join(parts)
 
 

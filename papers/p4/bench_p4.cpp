@@ -199,7 +199,7 @@ void run_p4_set(const P4SetArguments& bench) {
 
 Command add_bench_files(CLI::App& bench, const std::string& typed) {
     CLI::App* suite = bench.add_subcommand(
-        "files", "one product from files by Heptad and the vendor libraries, or from file to file");
+        "files", "one product of files by Heptad and by the vendor libraries, or from file to file");
     auto words = std::make_shared<BenchWords>();
     auto files = std::make_shared<P4SetArguments>();
     files->command = typed;

@@ -48,7 +48,7 @@ class File:
         return FileProduct(self, other) if isinstance(other, File) else NotImplemented
 
     def matmul(self, other: File, out_path: Path, **words: Any) -> File:
-        """self @ other into a file. Words: see FileProduct.run."""
+        """self @ other into a file. Keywords: see FileProduct.run."""
         return (self @ other).save(out_path, **words)
 
     def __repr__(self) -> str:
@@ -75,7 +75,7 @@ class FileProduct:
         return (self.a.shape[0], self.b.shape[1])
 
     def save(self, out_path: Path, **words: Any) -> File:
-        """Computes the product into a file. The file takes its name when it is complete. Words: see run."""
+        """Computes the product into a file. The file appears under its name when it is complete. Keywords: see run."""
         self.run(out_path, **words)
         return open(out_path)
 
@@ -94,12 +94,12 @@ class FileProduct:
         levels: int | None = None,
         device: str = "auto",
     ) -> FileReport:
-        """As save, and returns what was done: plan, times, pieces.
+        """Like save, but returns what was done: plan, times, pieces.
 
-        resume: work piece by piece, and go on where an earlier run ended (also by Ctrl-C).
-        progress: True for a bar of tqdm, or a function of (fraction, stage).
+        resume: work piece by piece, and continue where an earlier run ended (also by Ctrl-C).
+        progress: True for a tqdm bar, or a function of (fraction, stage).
         verify: check the result by a random test.
-        memory_bytes: most memory to use for everything.
+        memory_bytes: maximum memory for everything.
         type: f64 widens; gf2 or bool says how bits are multiplied.
         columns: the .npy files hold packed bits, and B has this many columns.
 
@@ -140,7 +140,7 @@ class FileProduct:
 
 
 class _Bar:
-    """A bar of tqdm for each stage."""
+    """A tqdm bar for each stage."""
 
     def __init__(self) -> None:
         try:

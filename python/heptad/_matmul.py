@@ -29,11 +29,11 @@ def matmul(
     DLPack, are multiplied in place, on the caller's stream.
 
     accuracy: exact, strict, balanced or fast: how far errors may exceed the classical product's (docs/accuracy.md).
-    algorithm, levels: a name and a number in place of the predicted best; levels=0 is classical.
+    algorithm, levels: a name and a number instead of the predicted best; levels=0 is classical.
     device: auto, cpu, cuda, cuda:1, cuda:0,1 ...
-    workspace_limit: most bytes of scratch memory; 0 for none.
+    workspace_limit: maximum bytes of scratch memory; 0 for none.
 
-    Ctrl-C ends a product at once. With `out` it waits until nobody writes there any more, which may take seconds in the
+    Ctrl-C ends a product at once. With `out` it waits until nothing writes there any more, which can take seconds in the
     middle of a large product of a vendor's library; `out` is undefined then.
     """
     np = _types.numpy or _types.load()

@@ -13,7 +13,7 @@ def levels_number(levels: int | None) -> int:
     if levels is None:
         return -1
     if index(levels) < 0:
-        raise ValueError(f"{levels} levels are not possible; use 0 or more, or None for as many as pay")
+        raise ValueError(f"{levels} levels are not possible; use 0 or more, or None for the predicted best")
     return levels
 
 

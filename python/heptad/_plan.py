@@ -63,7 +63,7 @@ class Plan:
 
     @property
     def workspace_bytes(self) -> int:
-        """Memory beside the matrices."""
+        """Memory in addition to the matrices."""
         return self._plan.workspace_bytes
 
     @property
@@ -78,12 +78,12 @@ class Plan:
 
     @property
     def expected_error_growth(self) -> float:
-        """The expected error over the classical product's."""
+        """The expected error as a multiple of the classical product's."""
         return self._plan.expected_error_growth
 
     @property
     def typical_error(self) -> float:
-        """The largest error over |a_i||b_j| to expect of even data; 0 for exact types."""
+        """The expected largest error over |a_i||b_j| for even data; 0 for exact types."""
         return self._plan.typical_error
 
     def words(self) -> dict[str, str]:
@@ -92,7 +92,7 @@ class Plan:
         return {name: value for name, value in pairs}
 
     def facts(self) -> dict[str, str]:
-        """The plan in words for a person, by name."""
+        """The plan in readable words, by name."""
         words = self.words()
         plan = self._plan
         facts = {

@@ -61,7 +61,7 @@ class Routing:
     def product(
         self, a: Any, b: Any, out: Any = None, added: Any = None, beta: float = 0, alpha: float = 1
     ) -> Any:
-        """alpha * a @ b + beta * added, or None where PyTorch is to do it."""
+        """alpha * a @ b + beta * added, or None if PyTorch should compute it."""
         if a.dim() != b.dim() or a.dtype != b.dtype or a.dtype not in _KINDS or a.device != b.device:
             return None
         m, k, n = a.shape[-2], a.shape[-1], b.shape[-1]
@@ -128,8 +128,8 @@ _current: Routing | None = None
 
 
 def enable(min_size: int = 1024, accuracy: Accuracy = "balanced") -> Routing:
-    """From now on, in all threads, Heptad makes PyTorch's products whose m, k and n are at least min_size, if a faster
-    algorithm is predicted to pay. PyTorch makes all others. Also as `with heptad.torch.enable(): ...`.
+    """From now on, in all threads, Heptad computes PyTorch's products whose m, k and n are at least min_size, if it is
+    predicted to be faster. PyTorch computes all others. Also as `with heptad.torch.enable(): ...`.
 
     float32, float64, bfloat16, float16, complex64 and complex128, on NVIDIA devices and in host memory. Where PyTorch
     may use TF32, so may Heptad. accuracy: as for heptad.matmul.
@@ -144,7 +144,7 @@ def enable(min_size: int = 1024, accuracy: Accuracy = "balanced") -> Routing:
 
 
 def disable() -> None:
-    """PyTorch multiplies by itself again."""
+    """PyTorch computes all of its products itself again."""
     _install(None)
 
 

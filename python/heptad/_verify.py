@@ -1,4 +1,4 @@
-"""heptad.verify: is c the product of a and b? Much sooner than multiplying again."""
+"""heptad.verify: is c the product of a and b? Much faster than multiplying again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def verify(
 ) -> _core.Verification:
     """Checks c = a @ b by a random test, without multiplying again. The result is true if c is right.
 
-    accuracy: the accuracy that c was made with. all_rows: for bool, recompute every row, not a sample. seed: repeats
+    accuracy: the accuracy that c was computed with. all_rows: for bool, recompute every row, not a sample. seed: repeats
     a random test.
     """
     matrices = (a, b, c)

@@ -1,4 +1,4 @@
-"""Heptad in JAX: a product that jit, grad and vmap know, through XLA's interface for foreign functions.
+"""Heptad in JAX: a product that works with jit, grad and vmap, through XLA's interface for foreign functions.
 
 >>> import jax, heptad.jax
 >>> c = jax.jit(heptad.jax.matmul)(a, b)
@@ -34,7 +34,7 @@ def matmul(
 ) -> Any:
     """The product like jax.numpy.matmul: vectors, matrices, and stacks of them that are broadcast.
 
-    float64, float32, bfloat16, float16 or int32, both of one type. Words as for heptad.matmul. float32 is multiplied as
+    float64, float32, bfloat16, float16 or int32, both of one type. Keywords as for heptad.matmul. float32 is multiplied as
     float32, whatever jax_default_matmul_precision says. Gradients (jax.grad) have the same accuracy.
     """
     a, b = jnp.asarray(a), jnp.asarray(b)

@@ -1,4 +1,4 @@
-"""Heptad in PyTorch: an operator of its own, and PyTorch's own products by it.
+"""Heptad in PyTorch: an operator, and PyTorch's own products through it.
 
 >>> import torch, heptad.torch
 >>> c = heptad.torch.matmul(a, b)              # as torch.matmul, with gradients, vmap, autocast and torch.compile
@@ -33,7 +33,7 @@ def matmul(
     """The product like torch.matmul: vectors, matrices, and stacks of them that are broadcast.
 
     float64, float32, bfloat16, float16, complex64 or complex128, both of one type, on one NVIDIA device (on its current
-    stream) or in host memory. Words as for heptad.matmul. Where a faster algorithm does not pay, the vendor multiplies.
+    stream) or in host memory. Keywords as for heptad.matmul. If no algorithm is faster, the vendor's library multiplies.
     """
     if a.dim() == 0 or b.dim() == 0:
         raise ValueError("matmul: an operand is a scalar; multiply by scalars with *")

@@ -104,7 +104,7 @@ BitMatrix word_by_word(const BitMatrix& x, const BitMatrix& y, Operation operati
     if (x.rows() != y.rows() || x.cols() != y.cols()) {
         throw Error(ErrorCode::input, "the matrices are " + std::to_string(x.rows()) + " x " +
                                           std::to_string(x.cols()) + " and " + std::to_string(y.rows()) + " x " +
-                                          std::to_string(y.cols()) + "; entry by entry they have one shape");
+                                          std::to_string(y.cols()) + "; these operators need equal shapes");
     }
     const nb::gil_scoped_release release;
     BitMatrix result(x.rows(), x.cols());

@@ -37,7 +37,7 @@ bits::BitOptions placed(const bits::BitOptions& given, const Context& context,
 /// What has no way over several devices, and names that are none.
 void require_processor(const bits::BitOptions& options) {
     if (options.device != "auto" && options.device != "cpu") {
-        fail(ErrorCode::usage, "this runs on the processor, not on '{}'; leave the device to auto", options.device);
+        fail(ErrorCode::usage, "this runs on the processor, not on '{}'; set the device to auto", options.device);
     }
 }
 

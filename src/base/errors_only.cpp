@@ -12,7 +12,7 @@ const Error& out_of_threads() noexcept {
     static constinit Once<Error> error;
     return error.get([] {
         return Error(ErrorCode::resource,
-                     "the system gave no more threads; use fewer of them, or raise its limit (ulimit -u)");
+                     "the system allows no more threads; use fewer of them, or raise its limit (ulimit -u)");
     });
 }
 

@@ -23,6 +23,12 @@ std::string format_seconds(double seconds) {
     if (!(seconds >= 0)) {
         return "unknown";
     }
+    if (seconds >= 7200) {
+        return fmt::format("{:.3g} h", seconds / 3600);
+    }
+    if (seconds >= 600) {
+        return fmt::format("{:.3g} min", seconds / 60);
+    }
     if (seconds >= 1) {
         return fmt::format("{:.3g} s", seconds);
     }

@@ -32,7 +32,7 @@ std::thread start_thread(std::function<void()> work) {
     try {
         return std::thread(std::move(work));
     } catch (const std::system_error& error) {
-        fail(ErrorCode::resource, "the system gives this process no more threads ({}); raise the limit (ulimit -u)",
+        fail(ErrorCode::resource, "the system allows this process no more threads ({}); raise the limit (ulimit -u)",
              error.code().message());
     }
 }

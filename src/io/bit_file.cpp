@@ -101,7 +101,7 @@ BitMatrix read_bits(const std::string& path, std::optional<std::int64_t> packed_
 
 void require_writable_format(const std::string& path) {
     fail_if(format_of(path, false) == BitFormat::matrix_market, ErrorCode::input,
-            "'{}': Matrix Market files are only read; write .pbm, .png or .npy", path);
+            "'{}': Matrix Market files can only be read; write .pbm, .png or .npy", path);
     fail_if(promises_foreign_format(path) || is_hdf5_name(path), ErrorCode::input,
             "'{}' has the suffix of a format in which Heptad does not write bits; write .pbm, .png or .npy", path);
 }

@@ -229,8 +229,8 @@ double event_probability(Kind kind, std::int64_t rows, std::int64_t cols, const 
     if (kind != Kind::graph) {
         return options.density;
     }
-    fail_if(rows != cols, ErrorCode::usage, "a graph has a square matrix and {} x {} is not; give one size twice", rows,
-            cols);
+    fail_if(rows != cols, ErrorCode::usage,
+            "the matrix of a graph is square, and {} x {} is not; give the same size twice", rows, cols);
     fail_if(!(options.average_degree >= 0), ErrorCode::usage,
             "an average degree of {} is not possible; choose 0 or more", options.average_degree);
     return cols > 1 ? options.average_degree / static_cast<double>(cols - 1) : 0;

@@ -53,7 +53,7 @@ Type element_type(const hdf5::Calls& h5, hdf5::Id stored, const std::string& nam
 
 hdf5::Handle open_file(const hdf5::Calls& h5, const Hdf5Name& parts) {
     hdf5::Handle file(h5->Fopen(parts.file.c_str(), hdf5::kReadOnly, hdf5::kDefault), h5->Fclose);
-    fail_if(file.get() < 0, ErrorCode::input, "'{}' is missing, unreadable or no HDF5 file", parts.file);
+    fail_if(file.get() < 0, ErrorCode::input, "'{}' is missing, unreadable or not an HDF5 file", parts.file);
     return file;
 }
 
@@ -102,7 +102,7 @@ Hdf5Dataset find_hdf5_dataset(const std::string& name, std::optional<Type> as) {
             name, name);
     std::error_code unknown;
     if (!std::filesystem::is_regular_file(parts.file, unknown)) {  // the library would wait for a pipe's other end
-        fail(ErrorCode::input, "'{}' is missing or no regular file; give the name of an HDF5 file", parts.file);
+        fail(ErrorCode::input, "'{}' is missing or not a regular file; give the name of an HDF5 file", parts.file);
     }
     const hdf5::Calls h5(name);
     const hdf5::Handle file = open_file(h5, parts);

@@ -59,7 +59,7 @@ std::int64_t make_room(const std::string& path, bool existing, const Hdf5Name& p
                                      : h5->Fcreate(path.c_str(), hdf5::kTruncate, hdf5::kDefault, hdf5::kDefault),
                             h5->Fclose);
     fail_if(file.get() < 0, ErrorCode::input, "'{}' {}; name another file", parts.file,
-            existing ? "is there and is not an HDF5 file that can be written" : "cannot be made by the HDF5 library");
+            existing ? "exists, but is not an HDF5 file that can be written" : "cannot be made by the HDF5 library");
     if (existing) {
         remove_dataset(h5, file.get(), parts);
     }

@@ -84,7 +84,7 @@ MatrixFile::MatrixFile(MatrixSource source, IoWatch watch) : source_(std::move(s
     }
     struct stat facts {};
     fail_if(::fstat(cached_.get(), &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size != source_.file_bytes,
-            ErrorCode::input, "'{}' changed while it was opened; let it settle and try again", source_.name);
+            ErrorCode::input, "'{}' changed while it was opened; try again once nothing writes to it", source_.name);
     // Opened without waiting lest a pipe stops us; for a regular file io_uring would take that for "try again" for
     // ever.
     if (::fcntl(cached_.get(), F_SETFL, 0) != 0) {
@@ -164,7 +164,7 @@ void MatrixFile::require_unchanged() const {
 
 InputChanged::InputChanged(const std::string& name)
     : Error(ErrorCode::input, fmt::format("'{}' was changed while it was multiplied, so the result would match neither "
-                                          "version; start over without --resume once it stays as it is",
+                                          "version; start over without --resume once it no longer changes",
                                           name)) {}
 
 }  // namespace heptad

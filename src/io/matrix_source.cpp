@@ -23,7 +23,7 @@ std::int64_t regular_file_bytes(const std::string& path) {
         fail(ErrorCode::input, "'{}' cannot be opened: {}", path, system_error_text(why));
     }
     fail_if(!S_ISREG(facts.st_mode), ErrorCode::input, "'{}' is {}; give a matrix file", path,
-            S_ISDIR(facts.st_mode) ? "a folder" : "no regular file");
+            S_ISDIR(facts.st_mode) ? "a folder" : "not a regular file");
     return facts.st_size;
 }
 
@@ -32,7 +32,7 @@ Type raw_type(const std::string& path, const RawShape& raw, std::optional<Type> 
     fail_if(raw.type == Type::gf2 || raw.type == Type::boolean, ErrorCode::input,
             "'{}' cannot be bits without a header; give them as .npy or .pbm", path);
     if (as && *as != raw.type && !(*as == Type::tf32 && raw.type == Type::f32)) {
-        fail(ErrorCode::input, "'{}' is given as {}, but {} is asked for; name one type", path, type_name(raw.type),
+        fail(ErrorCode::input, "'{}' is given as {}, but {} is requested; name one type", path, type_name(raw.type),
              type_name(*as));
     }
     return as.value_or(raw.type);

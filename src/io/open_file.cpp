@@ -20,7 +20,7 @@ OpenFile open_to_read(const std::string& path, const char* wanted) {
     }
     struct stat facts {};
     if (::fstat(open.file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) {
-        fail(ErrorCode::input, "'{}' is {}; give {}", path, S_ISDIR(facts.st_mode) ? "a folder" : "no regular file",
+        fail(ErrorCode::input, "'{}' is {}; give {}", path, S_ISDIR(facts.st_mode) ? "a folder" : "not a regular file",
              wanted);
     }
     open.bytes = facts.st_size;

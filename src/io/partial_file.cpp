@@ -23,10 +23,11 @@ namespace heptad {
 
 OutputNames output_names(const std::string& path) {
     struct stat old {};
-    fail_if(open_file_of(path) || (::stat(path.c_str(), &old) == 0 && !S_ISREG(old.st_mode) && !S_ISDIR(old.st_mode)),
-            ErrorCode::input,
-            "'{}' is not a regular file, and a result that is made piece by piece needs one; give the name of a file",
-            path);
+    fail_if(
+        open_file_of(path) || (::stat(path.c_str(), &old) == 0 && !S_ISREG(old.st_mode) && !S_ISDIR(old.st_mode)),
+        ErrorCode::input,
+        "'{}' is not a regular file, and a result that is written piece by piece needs one; give the name of a file",
+        path);
     {
         const AtomicFile probe(path, 0);
     }  // refuses folders, bad names and folders that cannot be written; leaves nothing

@@ -38,7 +38,7 @@ bool promises_foreign_format(const std::string& path) {
 void require_npy_name(const std::string& path) {
     require_format(path);
     fail_if(path == "-" || open_file_of(path), ErrorCode::input,
-            "'{}' is not a file with a name, and a result that is made piece by piece needs one; give the name of a "
+            "'{}' is not a file with a name, and a result that is written piece by piece needs one; give the name of a "
             "file",
             path);
     fail_if(is_hdf5_name(path), ErrorCode::input,

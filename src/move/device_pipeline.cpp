@@ -63,7 +63,7 @@ private:
             }
         } catch (const Error&) {
             fail(ErrorCode::resource,
-                 "the system gives no more threads after {}; use fewer devices or pipelines, {} threads are needed",
+                 "the system allows no more threads after {}; use fewer devices or pipelines, {} threads are needed",
                  threads.started(), 4 * layout_.pipelines());
         }
     }

@@ -60,7 +60,7 @@ public:
         Memory memory = allocate_huge_pages(static_cast<std::int64_t>(bytes));
         if (!memory) {
             fail(ErrorCode::resource,
-                 "the measurement needs {} bytes for each of three matrices and there is no memory", bytes);
+                 "the measurement needs {} bytes for each of three matrices, and they cannot be allocated", bytes);
         }
         std::memset(memory.get(), 0, bytes);
         return memory;

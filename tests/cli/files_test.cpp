@@ -250,7 +250,7 @@ TEST_F(Files, plan_tells_bytes_memory_and_what_binds) {
     EXPECT_EQ(plan["predicted_s"], plan["wall_s"]);
     EXPECT_GT(plan["error_bound"].get<double>(), 0);
     EXPECT_TRUE(plan["workspace_bytes"].is_number_integer());
-    for (const char* word : {"lower bound", "DR", "MM", "DW", "binds", "error bound"}) {
+    for (const char* word : {"lower bound", "DR", "MM", "DW", "bottleneck", "error bound"}) {
         EXPECT_NE(text.find(word), std::string::npos) << word;
     }
     heptad_fails(4, {"plan", "4096", "4096", "4096", "--memory", "1K", "--files", "--disk", "2G"});

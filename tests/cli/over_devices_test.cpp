@@ -113,7 +113,8 @@ TEST_F(OverDevices, plan_tells_memory_stages_and_what_binds_without_any_device) 
     const std::string text = heptad_ok(
         {"plan", "60000", "60000", "60000", "--type", "f64", "--device", "cuda:0,1", "--device-memory", "8G"});
     EXPECT_EQ(last_line(text).rfind("plan 60000x60000x60000 f64 host={devices=cuda:0,1;", 0), 0U) << text;
-    for (const char* part : {"d_h", "on each device", "of buffers on the host", "upload", " binds", "error bound"}) {
+    for (const char* part :
+         {"d_h", "on each device", "of buffers on the host", "upload", "bottleneck", "error bound"}) {
         EXPECT_TRUE(contains(text, part)) << part << "\n" << text;
     }
     const nlohmann::json object = heptad_json({"plan", "524288", "524288", "524288", "--type", "gf2", "--device",

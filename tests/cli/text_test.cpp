@@ -53,6 +53,8 @@ TEST(Text, values_print_with_their_units) {
     EXPECT_EQ(format_bytes(0), "0 bytes");
     EXPECT_EQ(format_bytes(1536), "1.50 KiB");
     EXPECT_EQ(format_bytes(std::int64_t{3} << 30), "3.00 GiB");
+    EXPECT_EQ(format_seconds(9000), "2.5 h");
+    EXPECT_EQ(format_seconds(750), "12.5 min");
     EXPECT_EQ(format_seconds(2.5), "2.5 s");
     EXPECT_EQ(format_seconds(0.0123), "12.3 ms");
     EXPECT_EQ(format_seconds(8.4e-7), "840 ns");

@@ -90,7 +90,7 @@ bool multiply_on_some_device(const GemmCall& call, const ProductContext& context
     const std::string device = device_that_pays(call.a, call.b, 0, call.c, options, context);
     if (device == options.device) {
         if (drop_in::is_logged() && !cuda::known_report().available) {
-            drop_in::log_sentence("HEPTAD_DEVICE=cuda is left out: " + cuda::known_report().problem);
+            drop_in::log_sentence("HEPTAD_DEVICE=cuda has no effect: " + cuda::known_report().problem);
         }
         return false;
     }
@@ -168,7 +168,7 @@ void log_call(const GemmCall& call, RealFunction& real, ProbeSeconds probe, cons
 }
 
 [[noreturn]] void give_up(const char* why) {
-    std::fprintf(stderr, "heptad: a product failed when its result was written in part: %s\n", why);
+    std::fprintf(stderr, "heptad: a product failed after part of its result was written: %s\n", why);
     std::abort();
 }
 
@@ -195,7 +195,7 @@ bool multiply_fast(const GemmCall& call, RealFunction& real, ProbeSeconds probe)
         }
     } catch (...) {
         if (is_under_way) {
-            give_up("for no reason that is known");
+            give_up("for an unknown reason");
         }
     }
     return false;

@@ -23,7 +23,7 @@ std::byte* thread_scratch(std::int64_t bytes) {
         memory = allocate_huge_pages(bytes);
         if (!memory) {
             fail(ErrorCode::resource,
-                 "a product needs {} bytes of packing memory per thread and there is none; free "
+                 "a product needs {} bytes of packing memory per thread, and they cannot be allocated; free "
                  "memory or use fewer threads",
                  bytes);
         }

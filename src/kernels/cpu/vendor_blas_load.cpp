@@ -117,11 +117,10 @@ void* open_corrected_openblas(const char* file, VendorLibrary& library) {
         return dlopen(file, open_flags());
     }
     if (strcasecmp(openblas_pick(file, better.c_str()).value_or("").c_str(), better.c_str()) != 0) {
-        library.correction =
-            fmt::format("picked the slow {} kernel for itself and does not have the {} one", picked, better);
+        library.correction = fmt::format("chose the slow {} kernel and does not have the {} one", picked, better);
         return dlopen(file, open_flags());
     }
-    library.correction = fmt::format("picked the slow {} kernel for itself; made to use {}", picked, better);
+    library.correction = fmt::format("chose the slow {} kernel; switched to {}", picked, better);
     const ScopedEnvironment core_type("OPENBLAS_CORETYPE", better.c_str());
     return dlopen(file, open_flags());
 }
@@ -239,8 +238,8 @@ std::string pick_blis_core(const BlisArchitecture& arch, VendorLibrary& library)
         }
         if (!better.empty()) {
             library.correction =
-                pick() == better ? fmt::format("picked the slow {} kernel for itself; made to use {}", *picked, better)
-                                 : fmt::format("runs the slow {} kernel and cannot be made to use {}", *picked, better);
+                pick() == better ? fmt::format("chose the slow {} kernel; switched to {}", *picked, better)
+                                 : fmt::format("runs the slow {} kernel and cannot be switched to {}", *picked, better);
         }
     }
     library.core = library.best_core = pick();

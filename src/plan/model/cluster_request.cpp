@@ -10,8 +10,8 @@ namespace {
 ClusterGrid requested_grid(const ClusterGrid& grid, std::int64_t ranks) {
     const bool positive = grid.pm >= 1 && grid.pk >= 1 && grid.pn >= 1;
     fail_if(!positive || checked_mul(checked_mul(grid.pm, grid.pk), grid.pn) > ranks, ErrorCode::usage,
-            "a grid of {}x{}x{} does not fit on {} ranks; its sizes multiply to 1 to {}", grid.pm, grid.pk, grid.pn,
-            ranks, ranks);
+            "a grid of {}x{}x{} does not fit on {} ranks; the product of its sizes must be 1 to {}", grid.pm, grid.pk,
+            grid.pn, ranks, ranks);
     return grid;
 }
 

@@ -266,7 +266,7 @@ public:
             const auto equals = word.find('=');
             const std::string key = word.substr(0, equals);
             if (std::ranges::any_of(words_, [&](const Word& other) { return other.key == key; })) {
-                fail(ErrorCode::input, "a plan names its {} once, not twice", key);
+                fail(ErrorCode::input, "a plan has only one {}, not two", key);
             }
             words_.push_back({key, equals == std::string::npos ? "" : word.substr(equals + 1), word});
         }
@@ -299,7 +299,7 @@ public:
             fail(ErrorCode::input, "a plan has no part '{}'", words_.front().text);
         }
         fail_if(!missing_.empty(), ErrorCode::input,
-                "the plan is not complete, its {} is missing; give it back as `heptad plan` printed it", missing_);
+                "the plan is incomplete, its {} is missing; use it exactly as `heptad plan` printed it", missing_);
     }
 
 private:

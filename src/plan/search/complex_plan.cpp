@@ -137,8 +137,7 @@ void check_complex_plan(const ProductPlan& plan) {
     expected.error_bound = error_bound(plan);
     expected.overwrite_inputs = false;
     if (!(expected == plan)) {
-        fail(ErrorCode::input, "the plan does not fit together: with its levels it would read '{}'",
-             to_string(expected));
+        fail(ErrorCode::input, "the plan is inconsistent: with its levels it would read '{}'", to_string(expected));
     }
 }
 

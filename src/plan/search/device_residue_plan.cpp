@@ -51,8 +51,8 @@ int integer_moduli(std::int64_t k) {
 }
 
 [[noreturn]] void refuse_exact_plan(const Problem& problem) {
-    fail(ErrorCode::usage, "on a device k of {} x {} x {} in {} goes up to {}; set device to cpu", problem.m, problem.k,
-         problem.n, type_name(problem.type), kLongestDeviceSum << kMostResidueLevels);
+    fail(ErrorCode::usage, "a product of {} x {} x {} in {} on a device has k of at most {}; set device to cpu",
+         problem.m, problem.k, problem.n, type_name(problem.type), kLongestDeviceSum << kMostResidueLevels);
 }
 
 }  // namespace
@@ -165,8 +165,7 @@ ProductPlan make_exact_device_plan(const Problem& problem, const Machine& machin
     fail_if((options.mode != "auto" && options.levels != 0) ||
                 !(options.leaf == "auto" || leaf_traits(options.leaf).by_residues),
             ErrorCode::usage,
-            "on a device products of i64, and those that are rounded once, are made by leaf {} with levels inside; "
-            "leave mode and leaf to auto",
+            "on a device, exact products and those of i64 use leaf {} with levels inside; set mode and leaf to auto",
             kResidueLeaf);
     const int asked = options.levels, most = most_levels_inside_residues(options);
     std::optional<ProductPlan> best;
@@ -233,7 +232,7 @@ void check_device_residue_plan(const ProductPlan& plan) {
             most_n, blocks.k * kLongestDeviceSum);
     const std::int64_t bytes = device_residue_layout(plan).bytes();
     if (plan.workspace_bytes != bytes || plan.vendor_workspace_bytes != 0 || plan.error_bound != error_bound(plan)) {
-        fail(ErrorCode::input, "the plan does not fit together: with its tile it takes {} bytes and keeps {}", bytes,
+        fail(ErrorCode::input, "the plan is inconsistent: with its tile it takes {} bytes and keeps {}", bytes,
              error_bound(plan));
     }
 }

@@ -281,7 +281,7 @@ std::int64_t least_memory(const FileProblem& problem, const PredictStage& predic
 
 [[noreturn]] void fail_for_device(const FileProblem& problem) {
     fail(ErrorCode::resource,
-         "no step of a product of {} x {} x {} {} in {} bytes of memory fits in the device memory that is free; free "
+         "no step of a product of {} x {} x {} {} in {} bytes of memory fits in the free device memory; free "
          "some, give a larger --device-memory, or multiply with --device cpu",
          problem.m, problem.k, problem.n, type_name(problem.type), problem.memory_bytes);
 }

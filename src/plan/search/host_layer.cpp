@@ -49,7 +49,7 @@ HostLayer algorithm_layer(const std::string& algorithm, int levels, Type type) {
 HostLayer segment_layer(const BlockGrid& grid) {
     const std::int64_t count = checked_mul(checked_mul(grid.m, grid.n), grid.k);
     fail_if(count > kMostHostParts, ErrorCode::resource,
-            "the product would be cut into {} parts, and {} is the most; give the devices more memory", count,
+            "the product would be cut into {} parts, and at most {} are possible; allow more device memory", count,
             kMostHostParts);
     HostLayer layer;
     layer.grid = grid;

@@ -104,10 +104,10 @@ std::vector<HostCandidate> candidates(const HostProblem& problem) {
                            (problem.accuracy == Accuracy::strict && unit_roundoff(problem.type) > 0);
     if (constraints.levels > 0) {
         fail_if(is_complex(problem.type), ErrorCode::usage,
-                "levels at the host are for real numbers, and these are {}; leave the host's levels to auto",
+                "levels at the host are for real numbers, and these are {}; set the host's levels to auto",
                 type_name(problem.type));
         fail_if(is_half(problem.type), ErrorCode::usage,
-                "levels at the host would round the sums of {} to 16 bits; leave the host's levels to auto",
+                "levels at the host would round the sums of {} to 16 bits; set the host's levels to auto",
                 type_name(problem.type));
         cuts.push_back(levels_of(algorithm, constraints.levels, problem));
     } else if (constraints.levels < 0 && !forbidden && (named || !without_levels)) {
@@ -196,9 +196,9 @@ std::optional<HostDecision> plan_cut(const HostProblem& problem, const DeviceFac
 
 void check_constraints(const HostOptions& constraints) {
     fail_if(constraints.levels < -1, ErrorCode::usage,
-            "{} levels at the host are not possible; use 0 or more, or -1 for what pays", constraints.levels);
+            "{} levels at the host are not possible; use 0 or more, or -1 for the predicted best", constraints.levels);
     fail_if(constraints.pipelines < 0 || constraints.pipelines > kMostPipelines, ErrorCode::usage,
-            "{} pipelines per device are not possible; use 1 to {}, or 0 for what pays", constraints.pipelines,
+            "{} pipelines per device are not possible; use 1 to {}, or 0 for the predicted best", constraints.pipelines,
             kMostPipelines);
     if (const std::int64_t least = std::min(constraints.device_memory_bytes, constraints.host_memory_bytes);
         least < 0) {
@@ -219,7 +219,7 @@ void check_constraints(const HostOptions& constraints) {
     fail(ErrorCode::resource,
          "a product of {} x {} x {} in {} over {} needs {} bytes on each device, and {} are available; allow more "
          "device "
-         "memory, or leave the host's levels and the pipelines to auto",
+         "memory, or set the host's levels and the pipelines to auto",
          size.m, size.k, size.n, type_name(problem.type), devices.name, shortage.device_bytes,
          std::min(devices.memory_bytes, problem.constraints.device_memory_bytes));
 }
@@ -264,7 +264,7 @@ void check_host_cut(const ProductPlan& plan) {
     const bool packed = is_packed(plan);
     const auto require = [&](bool right, const char* what) {
         if (!right) {
-            fail(ErrorCode::input, "the plan does not fit together: {}; it is '{}'", what, to_string(plan));
+            fail(ErrorCode::input, "the plan is inconsistent: {}; it is '{}'", what, to_string(plan));
         }
     };
     require(plan.host && !plan.disk && !plan.rank && !plan.transfers, "the host of devices and nobody else divides it");

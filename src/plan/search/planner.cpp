@@ -167,7 +167,7 @@ void validate(const Problem& problem, const Machine& machine) {
             ErrorCode::usage, "'{}' is not the mode of a level; set mode to auto, serial, parallel or fused",
             options.mode);
     fail_if(options.levels < -1 || options.levels > 20, ErrorCode::usage,
-            "{} levels are not possible; set levels to 0 to 20, or to -1 for as many as pay", options.levels);
+            "{} levels are not possible; set levels to 0 to 20, or to -1 for the predicted best", options.levels);
     if (options.algorithm != "auto") {
         const Algorithm& algorithm = find_algorithm(options.algorithm).algorithm;
         fail_if(!algorithm_admits(algorithm, problem.type) && options.levels != 0, ErrorCode::usage,
@@ -200,9 +200,9 @@ double least_evenness_of(const std::vector<LevelPlan>& levels) {
 
 void check_plan(const ProductPlan& plan) {
     fail_if(is_packed(plan), ErrorCode::input,
-            "this is a plan for packed bits, 64 elements to a word, and none for numbers");
+            "this is a plan for packed bits, 64 elements to a word, not for numbers");
     fail_if(plan.disk || plan.rank || plan.host || plan.transfers || plan.panels || plan.count, ErrorCode::input,
-            "in this plan other places divide the product first; give a plan of one whole product of numbers");
+            "this plan is for several devices, files, ranks or packed bits; give one for a product in memory");
     if ((is_complex(plan.type) && !is_on_device(plan)) || plan.complex != ComplexWay::none) {
         check_complex_plan(plan);
         return;
@@ -228,8 +228,7 @@ void check_plan(const ProductPlan& plan) {
     expected.workspace_bytes = plan_workspace_bytes(expected);
     expected.error_bound = error_bound(expected);
     if (!(expected == plan)) {
-        fail(ErrorCode::input, "the plan does not fit together: with its levels it would read '{}'",
-             to_string(expected));
+        fail(ErrorCode::input, "the plan is inconsistent: with its levels it would read '{}'", to_string(expected));
     }
 }
 

@@ -188,8 +188,7 @@ void check_residue_plan(const ProductPlan& plan) {
         fail(ErrorCode::input, "a plan by residues with leaf {} has no levels, and tiles with all of k", plan.leaf);
     }
     if (plan.workspace_bytes != residue_workspace_bytes(plan) || plan.error_bound != error_bound(plan)) {
-        fail(ErrorCode::input,
-             "the plan does not fit together: with its tile and levels it takes {} bytes and keeps {}",
+        fail(ErrorCode::input, "the plan is inconsistent: with its tile and levels it takes {} bytes and keeps {}",
              residue_workspace_bytes(plan), error_bound(plan));
     }
 }

@@ -16,7 +16,7 @@ bool disk_binds(const FileProblem& problem, const FileTraffic& traffic) {
 StageChoice choose_stage(const FileProblem& problem, const FileTraffic& traffic, double step_s,
                          const ProductPlan& cut) {
     if (disk_binds(problem, traffic)) {
-        return {StepsCutBy::file, "the disk binds: faster products would not help"};
+        return {StepsCutBy::file, "the disk is the bottleneck: faster products would not help"};
     }
     if (cut.host->levels == 0) {
         return {StepsCutBy::file, "no level at the host pays"};

@@ -228,8 +228,8 @@ private:
     void decide_as_before(JobRecord& record) const {
         const JobRecord before = record_of_lines(parts_.before->job, parts_.journal_path());
         fail_if(before.plan.rank->ranks != ranks_.size(), ErrorCode::usage,
-                "'{}' comes from a job with {} ranks, and this one has {}; start as many, or leave out --resume to "
-                "over",
+                "'{}' comes from a job with {} ranks, and this one has {}; start as many, or leave "
+                "out --resume to start over",
                 parts_.journal_path(), before.plan.rank->ranks, ranks_.size());
         record.plan = before.plan;
         record.memory_bytes = before.memory_bytes;

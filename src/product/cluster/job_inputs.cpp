@@ -24,8 +24,8 @@ void check_request(const ClusterJob& job) {
             "caps finishes all of C at the end, so there is nothing to resume; leave out --resume, or use "
             "--algorithm grid");
     fail_if(job.node.options.accuracy == Accuracy::strict, ErrorCode::usage,
-            "caps is Strassen's algorithm, and --accuracy strict allows only classical products; leave one of the two  "
-            "| out");
+            "caps is Strassen's algorithm, and --accuracy strict allows only classical products; leave "
+            "one of the two out");
 }
 
 JobInputs::JobInputs(const ClusterJob& job, std::int64_t memory_bytes) : JobInputs(job, found(job, memory_bytes)) {}
@@ -38,7 +38,7 @@ JobInputs::JobInputs(const ClusterJob& job, const Found& known)
     }
     for (const MatrixWindows* other : all()) {
         fail_if(other->stored_type() != a.stored_type(), ErrorCode::input,
-                "{} holds {} and another operand {}; all matrices of a product must have one type", job.a,
+                "{} holds {} and another operand {}; all matrices of a product must have the same type", job.a,
                 type_name(a.stored_type()), type_name(other->stored_type()));
     }
     fail_if(a.cols() != b.rows(), ErrorCode::input,

@@ -160,14 +160,13 @@ void validate(const BitDeviceProblem& problem, const BitDeviceOptions& options) 
             options.first_panel_k, kBitUnit);
     const int most = kMostSerialBitLevels + kMostParallelBitLevels;
     fail_if(options.levels < -1 || options.levels > most, ErrorCode::usage,
-            "{} levels are not possible on a device; use 0 to {}, or -1 for as many as pay", options.levels, most);
+            "{} levels are not possible on a device; use 0 to {}, or -1 for the predicted best", options.levels, most);
     fail_if(options.serial_levels < -1 || options.serial_levels > kMostSerialBitLevels, ErrorCode::usage,
-            "{} serial levels are not possible; use 0 to {}, or -1 for as few as fit", options.serial_levels,
+            "{} serial levels are not possible; use 0 to {}, or -1 for as few as will fit", options.serial_levels,
             kMostSerialBitLevels);
     const bool fast = options.algorithm != "auto" && options.algorithm != "classical";
     fail_if(problem.operation != BitOperation::parity && (options.levels > 0 || options.serial_levels > 0 || fast),
-            ErrorCode::usage,
-            "a {} product has no subtraction, so no levels; leave the algorithm and the levels to auto",
+            ErrorCode::usage, "a {} product has no subtraction, so no levels; set the algorithm and the levels to auto",
             name_of(problem.operation));
     fail_if(options.algorithm == "classical" && (options.levels > 0 || options.serial_levels > 0), ErrorCode::usage,
             "the classical algorithm has no levels, but {} were asked for",
@@ -245,7 +244,7 @@ ProductPlan plan_bit_device_product(const BitDeviceProblem& problem, const BitDe
     });
     fail_if(best == fitting.end(), ErrorCode::resource,
             "a product of {} x {} x {} bits with the levels asked for needs at least {} bytes of workspace on the "
-            "device, but workspace_limit_bytes is {}; leave the levels to auto or allow more",
+            "device, but workspace_limit_bytes is {}; set the levels to auto or allow more",
             size.m, size.k, size.n, least_bytes, options.workspace_limit_bytes);
     return *best;
 }

@@ -56,7 +56,7 @@ std::optional<std::string> device_of_matrices(const std::string& asked, std::ini
             continue;
         }
         fail_if(asked != "auto", ErrorCode::input,
-                "{} is on cuda:{}, and the product is asked for on {}; leave the device to auto, or copy the "
+                "{} is on cuda:{}, and the product is to run on {}; set the device to auto, or copy the "
                 "matrices to host memory",
                 matrix.name, *device, asked);
         return "cuda:" + std::to_string(*device);

@@ -93,7 +93,7 @@ Place common_place(const ConstView& a, const ConstView& b, const View& c, int de
         }
         const cuda::PointerPlace place = cuda::place_of(view.data);
         fail_if(place.kind == cuda::PointerKind::device && place.device != device, ErrorCode::input,
-                "{} is on cuda:{} and the product is asked for on cuda:{}", names[i], place.device, device);
+                "{} is on cuda:{} and the product is to run on cuda:{}", names[i], place.device, device);
         (place.kind == cuda::PointerKind::host ? on_host : on_device) = i;
     }
     if (on_host >= 0 && on_device >= 0) {

@@ -43,7 +43,7 @@ StageProducts packed_bits_stage(Type algebra, const bits::BitOptions& options, i
         if (bit_plan.workspace_bytes > workspace_bytes) {  // options of today, memory of the run that began
             fail(ErrorCode::resource,
                  "with {} levels and {} threads a step of {} x {} x {} takes {} bytes beside its matrices, and {} were "
-                 "set aside for it when the result was begun; give the same --levels, --leaf and --threads as then, or "
+                 "set aside for it when the result was begun; give the same --levels, --leaf and --threads again, or "
                  "start over without --resume",
                  bit_plan.levels.size(), used, plan.m, plan.k, plan.n, bit_plan.workspace_bytes, workspace_bytes);
         }

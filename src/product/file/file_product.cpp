@@ -135,7 +135,7 @@ private:
                 PartialFile::reopen(names_.products(), "", products_layout(*launch_.layers), hooks_.watch);
         }
         fail_if(plan.disk->c_block > 1 && outputs.block_bytes() != plan.disk->c_block, ErrorCode::input,
-                "'{}' cannot be written in the way it was begun; leave out --resume to start over", names_.partial());
+                "'{}' cannot be written the way it was begun; leave out --resume to start over", names_.partial());
         problem.c.block_bytes = outputs.block_bytes();
         take(file_launch(problem, plan));
         // The run before may have checked, and this one not, or the other way round.
@@ -143,9 +143,8 @@ private:
                                 launch_.layers ? launch_.layers->part.memory_bytes : problem.memory_bytes, names_);
         const FileSchedule schedule = schedule_of(problem, launch_);
         fail_if(how_of(before.header.products) != before.header.how, ErrorCode::input,
-                "'{}' was begun with products cut up for other devices, which would round otherwise; give the "
-                "--device, "
-                "--device-memory and --host-levels of then, or start over without --resume",
+                "'{}' was begun with products cut up for other devices, which would round differently; give "
+                "the same --device, --device-memory and --host-levels again, or start over without --resume",
                 names_.partial());
         const StepPlans products(before.header.products);
         std::map<std::int64_t, JournalTile> finished;

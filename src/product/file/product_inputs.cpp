@@ -30,7 +30,7 @@ ProductSources find_product_sources(const FileProductRequest& request) {
     const FileLayout a = request.transpose_a ? transposed(sources.a.layout) : sources.a.layout;
     const FileLayout b = request.transpose_b ? transposed(sources.b.layout) : sources.b.layout;
     fail_if(sources.a.type != sources.b.type, ErrorCode::input,
-            "'{}' holds {} and '{}' holds {}; all matrices of a product must have one type", sources.a.name,
+            "'{}' holds {} and '{}' holds {}; all matrices of a product must have the same type", sources.a.name,
             type_name(sources.a.type), sources.b.name, type_name(sources.b.type));
     fail_if(a.cols != b.rows, ErrorCode::input,
             "'{}' is {} x {} and '{}' is {} x {}, but the columns of the first must equal the rows of "

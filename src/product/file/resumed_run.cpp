@@ -45,15 +45,15 @@ void require_same_run(const JournalHeader& before, const JournalHeader& now, con
     const std::string way_out = way_out_of(names);
     fail_if(!x.disk, ErrorCode::input, "'{}' holds no plan of a product from file to file{}", names.journal(), way_out);
     fail_if(levels_of(x) != levels_of(y), ErrorCode::input,
-            "'{}' was begun {}, but would go on {}; give the same --host-levels and --host-algorithm as then{}",
+            "'{}' was begun {}, but would continue {}; give the same --host-levels and --host-algorithm again{}",
             names.partial(), levels_of(x), levels_of(y), way_out);
     fail_if(x.m != y.m || x.k != y.k || x.n != y.n || x.type != y.type || before.alpha != now.alpha ||
                 before.beta != now.beta || before.inputs.size() != now.inputs.size(),
             ErrorCode::input, "'{}' belongs to another product{}", names.journal(), way_out);
     for (std::size_t i = 0; i < now.inputs.size(); ++i) {
         fail_if(before.inputs[i].identity != now.inputs[i].identity, ErrorCode::input,
-                "'{}' is not the file it was when '{}' was begun, or is read in another way{}", now.inputs[i].name,
-                names.partial(), way_out);
+                "'{}' has changed since '{}' was begun, or is read differently{}", now.inputs[i].name, names.partial(),
+                way_out);
     }
 }
 

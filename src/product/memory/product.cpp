@@ -128,7 +128,7 @@ ProductPlan plan_or_pack(const Problem& problem, const Machine& machine, const s
         return make_plan(problem, machine);
     }
     fail_if(!free, ErrorCode::usage,
-            "the leaf 'packed' chooses its own levels; leave algorithm, levels and mode to auto");
+            "the leaf 'packed' chooses its own levels; set algorithm, levels and mode to auto");
     Problem plain = problem;
     plain.options.leaf = "auto";
     const ProductPlan unpacked = make_plan(plain, machine), packed = packed_plan(unpacked);

@@ -55,7 +55,7 @@ std::int64_t device_workspace_after(std::int64_t operand_bytes, const Request& r
     cuda::require_device(cuda_device);
     const std::int64_t free = cuda::report().devices.at(static_cast<std::size_t>(cuda_device)).free_bytes;
     fail_if(operand_bytes > free - kDeviceReservedBytes, ErrorCode::resource,
-            "the matrices take {} ({} bytes), but cuda:{} has {} ({} bytes) free, of which {} are kept back; use "
+            "the matrices take {} ({} bytes), but cuda:{} has {} ({} bytes) free, of which {} are reserved; use "
             "smaller matrices or --device cpu",
             format_bytes(operand_bytes), operand_bytes, cuda_device, format_bytes(free), free,
             format_bytes(kDeviceReservedBytes));

@@ -138,7 +138,7 @@ VerifyResult verify_request(const VerifyRequest& given, const RequestHooks& hook
     require_factors_of(facts.type, request);
     const MatrixFacts result = matrix_facts(name_of(request.output, request));
     fail_if(result.type != facts.type, ErrorCode::input,
-            "{} holds {} and {} holds {}; all matrices of a product must have one type", request.a,
+            "{} holds {} and {} holds {}; all matrices of a product must have the same type", request.a,
             type_name(facts.type), request.output, type_name(result.type));
     require_size_of_result(request, result.rows, result.cols, facts.size);
     workspace_after(facts.bytes(request.beta != 0.0), request);

@@ -14,10 +14,11 @@ namespace {
 
 void require_equal_types(const std::string& a, const MatrixFacts& first, const std::string& b,
                          const MatrixFacts& second) {
-    fail_if(first.type != second.type, ErrorCode::input,
-            "{} holds {} and {} holds {}; all matrices of a product must have one type (--type f64 widens f32, f16 "
-            "and i32, --type i64 widens i32)",
-            a, type_name(first.type), b, type_name(second.type));
+    fail_if(
+        first.type != second.type, ErrorCode::input,
+        "{} holds {} and {} holds {}; all matrices of a product must have the same type (--type f64 widens f32, f16 "
+        "and i32, --type i64 widens i32)",
+        a, type_name(first.type), b, type_name(second.type));
 }
 
 }  // namespace

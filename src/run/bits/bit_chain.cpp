@@ -186,7 +186,7 @@ ChainPlan make_fitting_chain(Type algebra, const std::vector<std::int64_t>& size
 
 BitMatrix multiply_chain(Type algebra, const std::vector<ConstBitView>& factors, const BitOptions& options,
                          const BitContext& context) {
-    fail_if(factors.empty(), ErrorCode::usage, "a chain without factors has no size; give at least one matrix");
+    fail_if(factors.empty(), ErrorCode::usage, "a chain of no matrices has no size; give at least one");
     std::vector<std::int64_t> sizes{factors.front().rows};
     for (const ConstBitView& factor : factors) {
         require_view(factor, "a factor");

@@ -111,7 +111,7 @@ ProductPlan make_bit_plan(Type algebra, const ProblemSize& size, const BitOption
     fail_if(algebra != Type::gf2 && algebra != Type::boolean, ErrorCode::usage,
             "bit matrices are multiplied over gf2 or bool, not {}", type_name(algebra));
     fail_if(options.levels < -1 || options.levels > kMostLevels, ErrorCode::usage,
-            "{} levels are not possible; use 0 to {}, or -1 for as many as pay", options.levels, kMostLevels);
+            "{} levels are not possible; use 0 to {}, or -1 for the predicted best", options.levels, kMostLevels);
     const Leaf& leaf = find_leaf(algebra, options.leaf);
     const bool classical = options.algorithm == "classical";
     const LevelProgram& program =
@@ -119,7 +119,7 @@ ProductPlan make_bit_plan(Type algebra, const ProblemSize& size, const BitOption
     int levels = 0;
     if (algebra == Type::boolean) {
         fail_if(options.levels > 0 || (options.algorithm != "auto" && !classical), ErrorCode::usage,
-                "a bool product has no subtraction, so no levels; leave the algorithm and the levels to auto");
+                "a bool product has no subtraction, so no levels; set the algorithm and the levels to auto");
     } else if (!classical) {
         levels = options.levels >= 0 ? options.levels : best_levels(size, leaf, program, threads);
     } else if (options.levels > 0) {

@@ -119,6 +119,6 @@ TEST(device, a_child_of_a_process_that_has_used_it_multiplies_on_the_processor_a
     const auto of_child = said.find("sgemm_ 4096x4096x4096: 1 call, cpu");
     EXPECT_LT(of_child, of_parent) << said;
     EXPECT_NE(of_parent, std::string::npos) << said;
-    EXPECT_EQ(said.find("heptad: HEPTAD_DEVICE=cuda is left out: CUDA cannot be used in the child of a fork"), 0U)
+    EXPECT_EQ(said.find("heptad: HEPTAD_DEVICE=cuda has no effect: CUDA cannot be used in the child of a fork"), 0U)
         << said;
 }

@@ -106,7 +106,7 @@ TEST_F(Report, odd_sizes_are_marks_of_their_own_and_thin_shapes_no_part_of_a_cur
     EXPECT_EQ(std::count(points.begin(), points.end(), ','), 2) << points;
     EXPECT_TRUE(contains(page, "class=\"odd\""));
     EXPECT_TRUE(contains(page, "class=\"even\""));  // where both are as fast
-    EXPECT_TRUE(contains(shown(page), "Thin and single shapes"));
+    EXPECT_TRUE(contains(shown(page), "Thin shapes and single sizes"));
     EXPECT_TRUE(contains(shown(page), "2048 \u00d7 64 \u00d7 2048"));
 }
 
@@ -128,12 +128,26 @@ TEST_F(Report, plans_are_trees_and_their_text_is_for_the_clipboard_only) {
     EXPECT_TRUE(contains(shown(page_of({{"results", {planned}}})), "./secret.alg, serial"));
 }
 
+TEST_F(Report, powers_and_densities_of_bits_are_no_part_of_the_curve_of_their_type) {
+    nlohmann::json small = record(1024, 1, 0.5), large = record(2048, 1, 0.25), power = record(2048, 1, 2),
+                   sparse = record(1024, 1, 0.5);
+    for (nlohmann::json* bits : {&small, &large, &power, &sparse}) {
+        bits->update({{"type", "gf2"}, {"vendor", "m4ri"}});
+    }
+    power["vendor"] = "3 products";
+    sparse["plan"] = "bits gf2 1024 1024 1024 density 0.0185";
+    const std::string text = shown(page_of({{"results", {small, large, power, sparse}}}));
+    EXPECT_TRUE(contains(text, "gf2: up to 4.0 times M4RI, from n = 1024 on")) << text;
+    EXPECT_TRUE(contains(text, "n = 2048, A^8")) << text;
+    EXPECT_TRUE(contains(text, "n = 1024, density 0.0185")) << text;
+}
+
 TEST_F(Report, stages_of_file_runs_and_energy_are_drawn_where_they_were_measured) {
     nlohmann::json run = record(8192, 2, 1);
-    run.update({{"joules", 5}, {"vendor_joules", 10}, {"wall_s", 4}, {"binds", "disk"}});
+    run.update({{"joules", 5}, {"vendor_joules", 1024}, {"wall_s", 4}, {"binds", "disk"}});
     run["DR"] = {{"busy_s", 2}, {"amount", 4e9}};
     const std::string text = shown(page_of({{"results", {run}}}));
-    for (const char* part : {"DR: disk read", "2 s, 2 GB/s", "the limit is: disk", "5 J instead of 10 J"}) {
+    for (const char* part : {"DR: disk read", "2 s, 2 GB/s", "bottleneck: disk", "5 J instead of 1.02 kJ"}) {
         EXPECT_TRUE(contains(text, part)) << part << " is missing in " << text;
     }
 }

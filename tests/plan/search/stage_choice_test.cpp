@@ -43,7 +43,7 @@ TEST(StageChoice, levels_at_the_host_are_taken_where_they_are_clearly_faster) {
 TEST(StageChoice, a_disk_that_binds_is_told_and_no_level_is_taken) {
     const StageChoice slow = choose_stage(on_disk(1e8), traffic(), 10, host_cut(1, 5));
     EXPECT_EQ(slow.by, StepsCutBy::file);
-    EXPECT_NE(std::string(slow.reason).find("disk binds"), std::string::npos);
+    EXPECT_NE(std::string(slow.reason).find("disk is the bottleneck"), std::string::npos);
     EXPECT_TRUE(disk_binds(on_disk(1.49e8), traffic()));
     EXPECT_FALSE(disk_binds(on_disk(1.51e8), traffic()));
     EXPECT_EQ(choose_stage(on_disk(1.51e8), traffic(), 10, host_cut(1, 5)).by, StepsCutBy::host);

@@ -75,7 +75,7 @@ TEST_F(GivenPlan, its_levels_are_taken_and_not_those_of_the_stage) {
     expect_refused(request, ErrorCode::input, "its steps need");
     request.plan = plan;
     request.plan->core_m -= 2;
-    expect_refused(request, ErrorCode::input, "does not fit together");
+    expect_refused(request, ErrorCode::input, "the plan is inconsistent");
 }
 
 TEST_F(GivenPlan, plan_of_another_product_or_beyond_the_memory_is_refused_and_nothing_is_touched) {

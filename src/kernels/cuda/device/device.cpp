@@ -142,8 +142,8 @@ void require_device(int device) {
     }
     const DeviceInfo& info = known.devices[static_cast<std::size_t>(device)];
     if (info.major < kOldestMajor) {
-        fail(ErrorCode::resource, "cuda:{} ({}) has compute capability {}.{}; {}.0 is the least that is supported",
-             device, info.name, info.major, info.minor, kOldestMajor);
+        fail(ErrorCode::resource, "cuda:{} ({}) has compute capability {}.{}; {}.0 is the minimum", device, info.name,
+             info.major, info.minor, kOldestMajor);
     }
 }
 
