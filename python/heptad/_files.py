@@ -7,12 +7,12 @@ from typing import Any, Callable, Union
 
 from . import _core
 from ._core import FileReport
-from ._options import Accuracy, levels_number
+from ._options import Accuracy, bytes_number, levels_number
 from ._program import PROGRAM
 
 type_of = type  # `type` is a word of the products below
 Progress = Union[bool, Callable[[float, str], object], None]
-Path = Union[str, "os.PathLike[str]"]
+Path = Union[str, bytes, "os.PathLike[str]"]
 
 
 class File:
@@ -116,14 +116,14 @@ class FileProduct:
                 self.a.transposed,
                 self.b.path,
                 self.b.transposed,
-                os.fspath(out_path),
+                os.fsdecode(out_path),
                 type,
                 columns,
                 accuracy,
                 algorithm,
                 levels_number(levels),
                 device,
-                memory_bytes,
+                None if memory_bytes is None else bytes_number("a memory", memory_bytes),
                 resume,
                 verify,
                 listener,
@@ -164,7 +164,7 @@ def open(path: Path) -> File:
     import json
     import subprocess
 
-    name = os.fspath(path)
+    name = os.fsdecode(path)
     file = name.split(":/", 1)[0] if ".h5:/" in name or ".hdf5:/" in name else name
     os.stat(file)  # a missing file is Python's own error
     if not os.access(file, os.R_OK):

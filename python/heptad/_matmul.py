@@ -90,6 +90,8 @@ def _matmul_of_any(a: Any, b: Any, out: Any, words: tuple[Any, ...]) -> Any:
         return result[..., None, :] if a.ndim == 1 else result
 
     c_dtype, c_name = dtype, name
+    if isinstance(out, tuple) and len(out) == 1:  # as ufuncs take it
+        (out,) = out
     if out is not None:
         out = _checked_out(out, shape, dtype)
         if name in ("f16", "bf16") and out.dtype == np.float32:
@@ -120,8 +122,6 @@ def _matmul_of_any(a: Any, b: Any, out: Any, words: tuple[Any, ...]) -> Any:
 
 def _checked_out(out: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     np = _types.numpy
-    if isinstance(out, tuple) and len(out) == 1:  # as ufuncs take it
-        (out,) = out
     if not isinstance(out, np.ndarray):
         raise TypeError(f"out is a {type(out).__name__}; give a NumPy array")
     if not out.flags.writeable:

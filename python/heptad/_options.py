@@ -22,4 +22,4 @@ def bytes_number(what: str, count: int | None) -> int:
         return -1
     if index(count) < 0:
         raise ValueError(f"{what} of {count} bytes is not possible; use 0 or more, or None for no limit")
-    return count
+    return min(index(count), 2**63 - 1)

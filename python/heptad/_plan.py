@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from operator import index
 from typing import Any
 
 from . import _core
@@ -98,10 +99,9 @@ class Plan:
         facts = {
             "product": f"{self.m} x {self.k} by {self.k} x {self.n}, {self.type}",
             "on": words.get("backend", "?") + (f", {words['threads']} threads" if words.get("threads", "1") != "1" else ""),
-            "levels": _levels_text(words.get("levels", "none")),
+            "levels": _levels_text(words.get("levels", "none"), "none" if "arithmetic" in words else "none (classical)"),
         }
-        if "leaf" in words:
-            facts["leaf"] = words["leaf"]
+        facts |= {name: words[name] for name in ("arithmetic", "leaf") if name in words}
         facts["workspace"] = _bytes_text(self.workspace_bytes)
         if self.predicted_s > 0:
             rate = 2.0 * self.m * self.k * self.n / self.predicted_s / 1e9
@@ -128,10 +128,11 @@ class Plan:
         return str(self._plan)
 
     def __repr__(self) -> str:
-        levels = self.words().get("levels", "none").split(",")
-        what = "classical" if self.levels == 0 else f"{self.levels} levels of {levels[0].split(':')[0]}"
-        if self.levels == 1:
-            what = what.replace("levels", "level")
+        words = self.words()
+        names = dict.fromkeys(level.split(":")[0] for level in words.get("levels", "none").split(","))
+        what = f"{self.levels} level{'s' * (self.levels > 1)} of {' and '.join(names)}" if self.levels else "classical"
+        if "arithmetic" in words:
+            what = words["arithmetic"] + (f", {what}" if self.levels else "")
         return (
             f"<heptad.Plan {self.m} x {self.k} x {self.n} {self.type}: {what}, "
             f"{_bytes_text(self.workspace_bytes)} of workspace, {_seconds_text(self.predicted_s)}>"
@@ -157,9 +158,9 @@ class Plan:
         return (Plan.parse, (str(self),))
 
 
-def _levels_text(levels: str) -> str:
+def _levels_text(levels: str, none: str) -> str:
     if levels == "none":
-        return "none (classical)"
+        return none
     names = [level.replace(":", " (") + ")" if ":" in level else level for level in levels.split(",")]
     return f"{len(names)}: {', '.join(names)}"
 
@@ -184,9 +185,9 @@ def plan(
     name = dtype if isinstance(dtype, str) and dtype in _NAMES else _name_of(dtype)
     return Plan(
         _core.plan(
-            m,
-            k,
-            n,
+            index(m),
+            index(k),
+            index(n),
             name,
             accuracy,
             algorithm,

@@ -33,6 +33,15 @@ def test_product_of_two_files_is_a_file(folder):
     np.testing.assert_array_equal(np.load("C.npy"), np.load("D.npy"))
 
 
+def test_paths_may_be_bytes_and_memory_is_a_number_of_bytes(folder):
+    product = heptad.open(b"A.npy") @ heptad.open("B.npy")
+    assert product.save(b"C.npy", memory_bytes=1 << 70).path == "C.npy"
+    with pytest.raises(TypeError, match="as an integer"):
+        product.save("C.npy", memory_bytes=1e9)
+    with pytest.raises(ValueError, match="not possible"):
+        product.save("C.npy", memory_bytes=-1)
+
+
 def test_transposed_files(folder):
     a = heptad.open("A.npy")
     assert a.T.shape == (150, 200) and a.T.T.shape == (200, 150)

@@ -146,6 +146,7 @@ def test_out_of_another_type_is_cast_as_numpy_does():
         out = np.zeros((5, 2), dtype)
         assert heptad.matmul(a, b, out=(out,)) is out
         np.testing.assert_array_equal(out, a @ b)
+    np.testing.assert_array_equal(heptad.matmul(a, b, out=(None,)), a @ b)
     with pytest.raises(TypeError, match="cannot be stored"):
         heptad.matmul(a, b, out=np.zeros((5, 2), np.int32))
 
@@ -155,6 +156,11 @@ def test_half_precision_into_float32_keeps_the_sums():
     out = np.empty((1, 1), np.float32)
     heptad.matmul(a, a.T + np.float16(2**-10), out=out)
     assert out[0, 0] == 4100
+
+
+def test_subclasses_count_as_plain_arrays():
+    a = integers((3, 3), np.float64)
+    assert type(heptad.matmul(a.view(np.matrix), a)) is np.ndarray
 
 
 def test_out_of_another_shape_is_refused():

@@ -20,6 +20,12 @@ def test_plan_is_readable_in_every_form():
     assert plan.words()["backend"] == "cpu"
 
 
+def test_plan_by_residues_says_so():
+    plan = heptad.plan(1000, 1000, 1000, "f64", accuracy="exact", device="cpu")
+    assert "residues:24" in repr(plan) and "residues:24" in plan.explain()
+    assert "classical" not in repr(plan) and "(classical)" not in plan.explain()
+
+
 def test_plan_prints_and_parses_back():
     plan = heptad.plan(300, 200, 100, np.float64)
     assert heptad.Plan.parse(str(plan)) == plan
@@ -50,6 +56,10 @@ def test_sizes_and_words_that_cannot_be_meant():
         heptad.plan(3, 3, 3, np.clongdouble)
     with pytest.raises(TypeError):
         heptad.plan(3, 3, 3, "q7")
+    for size in ("3", 3.0, None):
+        with pytest.raises(TypeError, match="as an integer"):
+            heptad.plan(size, 3, 3)
+    assert heptad.plan(3, 3, 3, workspace_limit=1 << 70) == heptad.plan(3, 3, 3)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.int32, np.int64, np.complex64, np.complex128, bool])
