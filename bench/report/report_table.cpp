@@ -74,7 +74,7 @@ std::vector<Column> columns() {
         number_column("ranks", of("ranks"), count),
         number_column("speed", of(&Record::ratio), times),
         text_column("against", [](const Record& record) { return record.vendor; }),
-        number_column("library's time", of(&Record::vendor_s), seconds),
+        number_column("library", of(&Record::vendor_s), seconds),
         number_column("time", of(&Record::own_s), seconds),
         {"rate", false,
          [](const Record& record) {
