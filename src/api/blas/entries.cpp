@@ -44,12 +44,12 @@ AnyFunction no_function() {
         fortran_gemm<T, Int>(real_##name, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, ta_length, tb_length); \
     }
 
-#define HEPTAD_CBLAS_GEMM(name, T, Int)                                                                              \
-    static constinit RealFunction real_##name{#name, as_any<&own_cblas_gemm<T, Int>>};                               \
-    extern "C" HEPTAD_API void HEPTAD_EXPORTED(name)(int order, int ta, int tb, Int m, Int n, Int k,                 \
-                                                     CblasFactor<T> alpha, const T* a, Int lda, const T* b, Int ldb, \
-                                                     CblasFactor<T> beta, T* c, Int ldc) {                           \
-        cblas_gemm<T, Int>(real_##name, order, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                \
+#define HEPTAD_CBLAS_GEMM(name, T, Int)                                                                                \
+    static constinit RealFunction real_##name{#name, as_any<&own_cblas_gemm<T, Int>>};                                 \
+    extern "C" HEPTAD_API void HEPTAD_EXPORTED(name)(int order, int ta, int tb, Word m, Word n, Word k,                \
+                                                     CblasFactor<T> alpha, const T* a, Word lda, const T* b, Word ldb, \
+                                                     CblasFactor<T> beta, T* c, Word ldc) {                            \
+        cblas_gemm<T, Int>(real_##name, order, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                  \
     }
 
 #define HEPTAD_FORTRAN_SYRK(name, gemm, T, Factor, Int)                                                                \
@@ -63,9 +63,9 @@ AnyFunction no_function() {
 
 #define HEPTAD_CBLAS_SYRK(name, gemm, T, Factor, Int)                                                                \
     static constinit RealFunction real_##name{#name, as_any<&own_cblas_syrk<T, Factor, Int>>};                       \
-    extern "C" HEPTAD_API void HEPTAD_EXPORTED(name)(int order, int uplo, int trans, Int n, Int k,                   \
-                                                     CblasFactor<Factor> alpha, const T* a, Int lda,                 \
-                                                     CblasFactor<Factor> beta, T* c, Int ldc) {                      \
+    extern "C" HEPTAD_API void HEPTAD_EXPORTED(name)(int order, int uplo, int trans, Word n, Word k,                 \
+                                                     CblasFactor<Factor> alpha, const T* a, Word lda,                \
+                                                     CblasFactor<Factor> beta, T* c, Word ldc) {                     \
         cblas_syrk<T, Factor, Int>(real_##name, real_##gemm, order, uplo, trans, n, k, alpha, a, lda, beta, c, ldc); \
     }
 
@@ -75,7 +75,7 @@ AnyFunction no_function() {
     extern "C" HEPTAD_API void HEPTAD_EXPORTED(name)(int order, const int* ta, const int* tb, const Int* m,        \
                                                      const Int* n, const Int* k, const T* alpha, const T** a,      \
                                                      const Int* lda, const T** b, const Int* ldb, const T* beta,   \
-                                                     T** c, const Int* ldc, Int groups, const Int* group_size) {   \
+                                                     T** c, const Int* ldc, Word groups, const Int* group_size) {  \
         cblas_gemm_batch<T, Int>(real_##name, real_##gemm, order, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, \
                                  ldc, groups, group_size);                                                         \
     }

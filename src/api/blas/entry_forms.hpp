@@ -5,6 +5,8 @@
 //                                go to the real function as they came, so that its xerbla_ answers
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cctype>
 #include <cstddef>
 #include <optional>
@@ -39,26 +41,41 @@ CblasFactor<T> as_factor(const T& value) {
     }
 }
 
+/// An integer of CBLAS's as it came, passed on whole: there are libraries of 64-bit integers with plain names (Debian's
+/// libopenblas64). What came from a caller with 32-bit ones has anything in its upper half.
+using Word = std::int64_t;
+
+/// An integer of our own for Fortran, of which such libraries may read 64 bits.
+template <class Int>
+class OwnInteger {
+public:
+    explicit OwnInteger(std::int64_t value) : value_{static_cast<Int>(value)} {}
+    operator const Int*() const { return value_.data(); }  // NOLINT(google-explicit-constructor)
+
+private:
+    static_assert(std::endian::native == std::endian::little);
+    alignas(std::int64_t) std::array<Int, sizeof(std::int64_t) / sizeof(Int)> value_;  // not negative: zeros follow
+};
+
 template <class T, class Int>
 using FortranGemm = void (*)(const char* ta, const char* tb, const Int* m, const Int* n, const Int* k, const T* alpha,
                              const T* a, const Int* lda, const T* b, const Int* ldb, const T* beta, T* c,
                              const Int* ldc, std::size_t ta_length, std::size_t tb_length);
-template <class T, class Int>
-using CblasGemm = void (*)(int order, int ta, int tb, Int m, Int n, Int k, CblasFactor<T> alpha, const T* a, Int lda,
-                           const T* b, Int ldb, CblasFactor<T> beta, T* c, Int ldc);
+template <class T>
+using CblasGemm = void (*)(int order, int ta, int tb, Word m, Word n, Word k, CblasFactor<T> alpha, const T* a,
+                           Word lda, const T* b, Word ldb, CblasFactor<T> beta, T* c, Word ldc);
 /// syrk, or herk where T is complex and its factors are not.
 template <class T, class Factor, class Int>
 using FortranSyrk = void (*)(const char* uplo, const char* trans, const Int* n, const Int* k, const Factor* alpha,
                              const T* a, const Int* lda, const Factor* beta, T* c, const Int* ldc,
                              std::size_t uplo_length, std::size_t trans_length);
-template <class T, class Factor, class Int>
-using CblasSyrk = void (*)(int order, int uplo, int trans, Int n, Int k, CblasFactor<Factor> alpha, const T* a, Int lda,
-                           CblasFactor<Factor> beta, T* c, Int ldc);
-
+template <class T, class Factor>
+using CblasSyrk = void (*)(int order, int uplo, int trans, Word n, Word k, CblasFactor<Factor> alpha, const T* a,
+                           Word lda, CblasFactor<Factor> beta, T* c, Word ldc);
 template <class T, class Int>
 using CblasGemmBatch = void (*)(int order, const int* ta, const int* tb, const Int* m, const Int* n, const Int* k,
                                 const T* alpha, const T** a, const Int* lda, const T** b, const Int* ldb, const T* beta,
-                                T** c, const Int* ldc, Int groups, const Int* group_size);
+                                T** c, const Int* ldc, Word groups, const Int* group_size);
 
 // CBLAS's words.
 enum Order : int { row_major = 101, column_major = 102 };
@@ -154,18 +171,18 @@ double probe_seconds(const Multiply& multiply) {
 template <class T, class Int>
 double fortran_probe(RealFunction& real) {
     return probe_seconds<T>([&](const T* a, T* c) {
-        const Int side = kProbeSide;
+        const OwnInteger<Int> side(kProbeSide);
         const T one = 1, zero = 0;
-        real.get<FortranGemm<T, Int>>()("N", "N", &side, &side, &side, &one, a, &side, a, &side, &zero, c, &side, 1, 1);
+        real.get<FortranGemm<T, Int>>()("N", "N", side, side, side, &one, a, side, a, side, &zero, c, side, 1, 1);
     });
 }
-template <class T, class Int>
+template <class T>
 double cblas_probe(RealFunction& real) {
     return probe_seconds<T>([&](const T* a, T* c) {
-        const Int side = kProbeSide;
+        const Word side = kProbeSide;
         const T one = 1, zero = 0;
-        real.get<CblasGemm<T, Int>>()(row_major, as_is, as_is, side, side, side, as_factor(one), a, side, a, side,
-                                      as_factor(zero), c, side);
+        real.get<CblasGemm<T>>()(row_major, as_is, as_is, side, side, side, as_factor(one), a, side, a, side,
+                                 as_factor(zero), c, side);
     });
 }
 
@@ -186,34 +203,39 @@ void fortran_gemm(RealFunction& real, const char* ta, const char* tb, const Int*
 }
 
 template <class T, class Int>
-void cblas_gemm(RealFunction& real, int order, int ta, int tb, Int m, Int n, Int k, CblasFactor<T> alpha, const T* a,
-                Int lda, const T* b, Int ldb, CblasFactor<T> beta, T* c, Int ldc) {
-    const auto library = real.get<CblasGemm<T, Int>>();
-    if (is_small<T>(m, n, k)) [[likely]] {
+void cblas_gemm(RealFunction& real, int order, int ta, int tb, Word m, Word n, Word k, CblasFactor<T> alpha, const T* a,
+                Word lda, const T* b, Word ldb, CblasFactor<T> beta, T* c, Word ldc) {
+    const auto library = real.get<CblasGemm<T>>();
+    const auto meant = [](Word word) { return static_cast<Int>(word); };
+    if (is_small<T>(meant(m), meant(n), meant(k))) [[likely]] {
         return library(order, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
     }
-    const GemmArguments<T> x{order, ta, tb, m, n, k, value_of(alpha), a, lda, b, ldb, value_of(beta), c, ldc};
-    if (!take_over(x, real, &cblas_probe<T, Int>)) {
+    const GemmArguments<T> x{order, ta,         tb, meant(m),   meant(n),       meant(k), value_of(alpha),
+                             a,     meant(lda), b,  meant(ldb), value_of(beta), c,        meant(ldc)};
+    if (!take_over(x, real, &cblas_probe<T>)) {
         const PassOn own_calls_of_library;
         library(order, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
     }
 }
 
 /// Groups of products of one shape each. The library has them side by side; where one is large, they come one by one.
+/// What is not as wide as its name says cannot be read here.
 template <class T, class Int>
 void cblas_gemm_batch(RealFunction& real, RealFunction& gemm, int order, const int* ta, const int* tb, const Int* m,
                       const Int* n, const Int* k, const T* alpha, const T** a, const Int* lda, const T** b,
-                      const Int* ldb, const T* beta, T** c, const Int* ldc, Int groups, const Int* group_size) {
+                      const Int* ldb, const T* beta, T** c, const Int* ldc, Word groups, const Int* group_size) {
     const auto library = real.get<CblasGemmBatch<T, Int>>();
     bool all_are_small = true;
-    for (Int group = 0; group < groups; ++group) {
+    const auto meant = static_cast<Int>(groups);
+    const bool is_read = sizeof(Int) == sizeof(Word) || !real.counts_in_64_bits();
+    for (Int group = 0; group < meant && is_read; ++group) {
         all_are_small = all_are_small && is_small<T>(m[group], n[group], k[group]);
     }
     if (library != nullptr && all_are_small) {
         return library(order, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, groups, group_size);
     }
     Int next = 0;
-    for (Int group = 0; group < groups; ++group) {
+    for (Int group = 0; group < meant; ++group) {
         for (Int member = 0; member < group_size[group]; ++member, ++next) {
             cblas_gemm<T, Int>(gemm, order, ta[group], tb[group], m[group], n[group], k[group], as_factor(alpha[group]),
                                a[next], lda[group], b[next], ldb[group], as_factor(beta[group]), c[next], ldc[group]);
@@ -264,25 +286,27 @@ void fortran_syrk(RealFunction& real, RealFunction& gemm, const char* uplo, cons
     update_triangle(
         *call,
         [&](const SyrkCall<T>& part) {
-            const Int side = static_cast<Int>(part.n);
+            const OwnInteger<Int> side(part.n);
             const PassOn own_calls_of_library;
-            library(uplo, trans, &side, k, alpha, part.a, lda, beta, part.c, ldc, uplo_length, trans_length);
+            library(uplo, trans, side, k, alpha, part.a, lda, beta, part.c, ldc, uplo_length, trans_length);
         },
         [&](std::int64_t rows, std::int64_t cols, const T* left, const T* right, T* result) {
-            const Int m = static_cast<Int>(rows), width = static_cast<Int>(cols);
-            fortran_gemm<T, Int>(gemm, call->transposed ? turned : "N", call->transposed ? "N" : turned, &m, &width, k,
+            const OwnInteger<Int> m(rows), width(cols);
+            fortran_gemm<T, Int>(gemm, call->transposed ? turned : "N", call->transposed ? "N" : turned, m, width, k,
                                  &of_product, left, lda, right, lda, &of_result, result, ldc, 1, 1);
         });
 }
 
 template <class T, class Factor, class Int>
-void cblas_syrk(RealFunction& real, RealFunction& gemm, int order, int uplo, int trans, Int n, Int k,
-                CblasFactor<Factor> alpha, const T* a, Int lda, CblasFactor<Factor> beta, T* c, Int ldc) {
-    const auto library = real.get<CblasSyrk<T, Factor, Int>>();
-    if (is_small_in_triangle<T>(n / 2, k)) [[likely]] {
+void cblas_syrk(RealFunction& real, RealFunction& gemm, int order, int uplo, int trans, Word n, Word k,
+                CblasFactor<Factor> alpha, const T* a, Word lda, CblasFactor<Factor> beta, T* c, Word ldc) {
+    const auto library = real.get<CblasSyrk<T, Factor>>();
+    const auto meant = [](Word word) { return static_cast<Int>(word); };
+    if (is_small_in_triangle<T>(meant(n) / 2, meant(k))) [[likely]] {
         return library(order, uplo, trans, n, k, alpha, a, lda, beta, c, ldc);
     }
-    const auto call = checked_syrk<T, Factor>(order, uplo, trans, n, k, value_of(alpha), a, lda, c, ldc);
+    const auto call =
+        checked_syrk<T, Factor>(order, uplo, trans, meant(n), meant(k), value_of(alpha), a, meant(lda), c, meant(ldc));
     if (!call) {
         const PassOn own_calls_of_library;
         return library(order, uplo, trans, n, k, alpha, a, lda, beta, c, ldc);
@@ -292,13 +316,12 @@ void cblas_syrk(RealFunction& real, RealFunction& gemm, int order, int uplo, int
         *call,
         [&](const SyrkCall<T>& part) {
             const PassOn own_calls_of_library;
-            library(order, uplo, trans, static_cast<Int>(part.n), k, alpha, part.a, lda, beta, part.c, ldc);
+            library(order, uplo, trans, part.n, k, alpha, part.a, lda, beta, part.c, ldc);
         },
         [&](std::int64_t rows, std::int64_t cols, const T* left, const T* right, T* result) {
             cblas_gemm<T, Int>(gemm, column_major, call->transposed ? kTurned<T, Factor> : as_is,
-                               call->transposed ? as_is : kTurned<T, Factor>, static_cast<Int>(rows),
-                               static_cast<Int>(cols), k, as_factor(of_product), left, lda, right, lda,
-                               as_factor(of_result), result, ldc);
+                               call->transposed ? as_is : kTurned<T, Factor>, rows, cols, k, as_factor(of_product),
+                               left, lda, right, lda, as_factor(of_result), result, ldc);
         });
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <cstdint>
+#include <exception>
 
 #include "api/blas/takeover.hpp"
 
@@ -41,15 +43,33 @@ constexpr std::array<ThreadsGetter, 7> kThreadsGetters{{{"openblas_get_num_threa
                                                         {"bli_thread_get_num_threads", true},
                                                         {"flexiblas_get_num_threads", false}}};
 
+/// Where integers have 64 bits, these elements are fewer than none; where they have 32, they are three.
+bool has_64_bit_integers(void* handle) {
+    using Isamax = std::int64_t (*)(const std::int64_t*, const float*, const std::int64_t*);
+    const auto isamax = reinterpret_cast<Isamax>(dlsym(handle, "isamax_"));
+    const std::int64_t three = std::int64_t{3} - (std::int64_t{1} << 32), one = 1;
+    const std::array<float, 3> values{1, 2, 1};
+    return isamax != nullptr && static_cast<int>(isamax(&three, values.data(), &one)) == 0;
+}
+
 }  // namespace
 
-AnyFunction RealFunction::find() {
-    set_smallest_sides();  // before anybody gets past here
-    AnyFunction found = find_function(name_);
+AnyFunction RealFunction::find() noexcept {
+    AnyFunction found = nullptr;
+    try {
+        set_smallest_sides();          // before anybody gets past here
+    } catch (const std::exception&) {  // no memory: calls are passed on until another entry finds some
+    }
+    try {
+        found = find_function(name_);
+    } catch (const std::exception&) {  // no memory for the list of objects: looked for again at the next call
+        return otherwise_();
+    }
     Dl_info info;
     if (found != nullptr && dladdr(reinterpret_cast<void*>(found), &info) != 0) {
         void* handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
         handle = handle != nullptr ? handle : dlopen(nullptr, RTLD_LAZY);  // in the program itself
+        counts_in_64_bits_.store(has_64_bit_integers(handle));
         for (const ThreadsGetter& getter : kThreadsGetters) {
             if (void* const function = dlsym(handle, getter.name)) {
                 counts_in_long_.store(getter.counts_in_long);

@@ -35,15 +35,18 @@ public:
 
     /// After get(): how many threads its library is set to use now, as that says itself; 0: it does not say.
     int library_threads() const;
+    /// After get(): its library has 64-bit integers, whatever the name says.
+    bool counts_in_64_bits() const { return counts_in_64_bits_.load(std::memory_order_relaxed); }
 
 private:
-    AnyFunction find();
+    AnyFunction find() noexcept;
 
     const char* name_;
     AnyFunction (*otherwise_)();
     std::atomic<AnyFunction> function_{nullptr};
     std::atomic<AnyFunction> threads_getter_{nullptr};
-    std::atomic<bool> counts_in_long_{false};  // BLIS does
+    std::atomic<bool> counts_in_long_{false};  // threads: BLIS does
+    std::atomic<bool> counts_in_64_bits_{false};
 };
 
 }  // namespace heptad::blas

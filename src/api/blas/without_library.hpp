@@ -32,9 +32,12 @@ void own_fortran_gemm(const char* ta, const char* tb, const Int* m, const Int* n
         false);
 }
 template <class T, class Int>
-void own_cblas_gemm(int order, int ta, int tb, Int m, Int n, Int k, CblasFactor<T> alpha, const T* a, Int lda,
-                    const T* b, Int ldb, CblasFactor<T> beta, T* c, Int ldc) {
-    gemm_without_library<T>({order, ta, tb, m, n, k, value_of(alpha), a, lda, b, ldb, value_of(beta), c, ldc}, true);
+void own_cblas_gemm(int order, int ta, int tb, Word m, Word n, Word k, CblasFactor<T> alpha, const T* a, Word lda,
+                    const T* b, Word ldb, CblasFactor<T> beta, T* c, Word ldc) {
+    const auto meant = [](Word word) { return static_cast<Int>(word); };
+    gemm_without_library<T>({order, ta, tb, meant(m), meant(n), meant(k), value_of(alpha), a, meant(lda), b, meant(ldb),
+                             value_of(beta), c, meant(ldc)},
+                            true);
 }
 
 /// Columns of the triangle one after another: the part in column j is a product of rows of op(A) with row j. On the
@@ -75,9 +78,11 @@ void own_fortran_syrk(const char* uplo, const char* trans, const Int* n, const I
                                     *beta, c, *ldc, false);
 }
 template <class T, class Factor, class Int>
-void own_cblas_syrk(int order, int uplo, int trans, Int n, Int k, CblasFactor<Factor> alpha, const T* a, Int lda,
-                    CblasFactor<Factor> beta, T* c, Int ldc) {
-    syrk_without_library<T, Factor>(order, uplo, trans, n, k, value_of(alpha), a, lda, value_of(beta), c, ldc, true);
+void own_cblas_syrk(int order, int uplo, int trans, Word n, Word k, CblasFactor<Factor> alpha, const T* a, Word lda,
+                    CblasFactor<Factor> beta, T* c, Word ldc) {
+    const auto meant = [](Word word) { return static_cast<Int>(word); };
+    syrk_without_library<T, Factor>(order, uplo, trans, meant(n), meant(k), value_of(alpha), a, meant(lda),
+                                    value_of(beta), c, meant(ldc), true);
 }
 
 }  // namespace heptad::blas

@@ -87,11 +87,15 @@ void read_algorithm(std::string& algorithm) {
     if (word.empty() || word == "auto") {
         return;
     }
+    bool is_of_numbers = false;
     try {
-        find_algorithm(std::string(word));
+        is_of_numbers = ring_admits(find_algorithm(std::string(word)).algorithm.ring, Type::f64);
+    } catch (const Error&) {  // there is none
+    }
+    if (is_of_numbers) {
         algorithm = word;
-    } catch (const Error&) {
-        complain("HEPTAD_ALGORITHM", word, "auto or a name that `heptad algorithms` prints");
+    } else {
+        complain("HEPTAD_ALGORITHM", word, "auto or a name that `heptad algorithms` prints, not over GF(2)");
     }
 }
 

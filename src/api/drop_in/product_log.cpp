@@ -60,10 +60,13 @@ void write_records() {
                             record.library_seconds - record.seconds);
     }
     std::FILE* const file = knobs().log == "1" ? stderr : std::fopen(knobs().log.c_str(), "a");
-    if (file != nullptr) {
-        std::fputs(text.c_str(), file);
-        file == stderr ? std::fflush(file) : std::fclose(file);
+    if (file == nullptr) {
+        std::fprintf(stderr, "heptad: HEPTAD_LOG is '%s', which cannot be written; set it to 1 or to another file\n",
+                     knobs().log.c_str());
+        return;
     }
+    std::fputs(text.c_str(), file);
+    file == stderr ? std::fflush(file) : std::fclose(file);
 }
 
 void write_at_exit() {

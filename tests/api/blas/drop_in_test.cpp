@@ -266,6 +266,52 @@ TEST_F(drop_in, a_library_that_was_loaded_privately_is_found) {
     EXPECT_EQ(c, std::vector<double>(64 * 64, 6.0 * 64));
 }
 
+TEST_F(drop_in, a_library_of_64_bit_integers_with_plain_names_gets_them_whole) {
+    void* const handle = dlopen(HEPTAD_PRIVATE_BLAS, RTLD_NOW | RTLD_LOCAL);
+    ASSERT_NE(handle, nullptr) << dlerror();
+    using Int = std::int64_t;
+    using Gemm =
+        void (*)(int, int, int, Int, Int, Int, double, const double*, Int, const double*, Int, double, double*, Int);
+    const auto gemm = reinterpret_cast<Gemm>(dlsym(RTLD_DEFAULT, "scipy_cblas_dgemm"));
+    ASSERT_NE(gemm, nullptr);
+    const double two = 2;
+    double product = 0;
+    constexpr Int kLongRow = (Int{1} << 33) + 7;
+    gemm(101, 111, 111, 1, 1, 1, 1, &two, kLongRow, &two, 1, 0, &product, 1);
+    EXPECT_EQ(product, 4);
+    EXPECT_EQ(*static_cast<std::atomic<Int>*>(dlsym(handle, "private_leading")), kLongRow);
+
+    using Syrk = void (*)(const char*, const char*, const Int*, const Int*, const double*, const double*, const Int*,
+                          const double*, double*, const Int*, std::size_t, std::size_t);
+    const auto syrk = reinterpret_cast<Syrk>(dlsym(RTLD_DEFAULT, "scipy_dsyrk_"));
+    ASSERT_NE(syrk, nullptr);
+    const Int n = 300, k = 40;
+    const Matrix a(n, k, 1);
+    Matrix c(n, n, 4);
+    const Matrix right = expected(false, true, 3, a, a, 2, c);
+    const Int lda = a.leading, ldc = c.leading;
+    const double alpha = 3, beta = 2;
+    syrk("U", "N", &n, &k, &alpha, a.values.data(), &lda, &beta, c.values.data(), &ldc, 1, 1);
+    for (int j = 0; j < n; ++j) {
+        for (int i = 0; i <= j; ++i) {
+            ASSERT_EQ(c.at(i, j), right.at(i, j)) << i << " " << j;
+        }
+    }
+
+    using Batch =
+        void (*)(int, const int*, const int*, const Int*, const Int*, const Int*, const double*, const double**,
+                 const Int*, const double**, const Int*, const double*, double**, const Int*, Int, const Int*);
+    const auto batch = reinterpret_cast<Batch>(dlsym(RTLD_DEFAULT, "scipy_cblas_dgemm_batch"));
+    ASSERT_NE(batch, nullptr);
+    const int words[] = {111, 111};
+    const Int sizes[] = {300, 300}, once[] = {1, 1};
+    const double* left[] = {a.values.data(), a.values.data()};
+    double* results[] = {c.values.data(), c.values.data()};
+    const double factors[] = {1, 1};
+    batch(102, words, words, sizes, sizes, sizes, factors, left, sizes, left, sizes, factors, results, sizes, 2, once);
+    EXPECT_EQ(*static_cast<std::atomic<int>*>(dlsym(handle, "private_batches")), 2) << "its arrays cannot be read here";
+}
+
 TEST_F(drop_in, batches_with_a_large_product_are_ours_and_right) {
     using Batch =
         void (*)(int, const int*, const int*, const int*, const int*, const int*, const double*, const double**,

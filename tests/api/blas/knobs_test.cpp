@@ -93,6 +93,7 @@ TEST(knobs, values_that_mean_nothing_are_told_and_left_out) {
                                               {"HEPTAD_LEVELS", "-1"},
                                               {"HEPTAD_WORKSPACE", "8Q"},
                                               {"HEPTAD_ALGORITHM", "coppersmith"},
+                                              {"HEPTAD_ALGORITHM", "chaining"},  // over GF(2)
                                               {"HEPTAD_DEVICE", "tpu"}}) {
         const auto file = std::filesystem::temp_directory_path() / ("heptad_knobs_" + std::to_string(getpid()));
         const std::string ended = heptad::citizen::in_child([&] {
@@ -130,6 +131,28 @@ TEST(knobs, the_log_has_a_line_per_shape_with_its_calls_and_plan) {
         << said;
     EXPECT_NE(said.find(", saved "), std::string::npos) << said;
     EXPECT_EQ(said.find("16x16"), std::string::npos) << said;
+}
+
+TEST(knobs, a_log_that_cannot_be_written_is_told) {
+    const auto file = std::filesystem::temp_directory_path() / ("heptad_knobs_" + std::to_string(getpid()));
+    EXPECT_EQ(heptad::citizen::in_child([&] {
+                  if (std::freopen(file.c_str(), "w", stderr) == nullptr) {
+                      return 99;
+                  }
+                  setenv("HEPTAD_MIN_SIZE", "32", 1);
+                  setenv("HEPTAD_LOG", "/no/such/folder/log", 1);
+                  const int n = 32;
+                  const std::vector<double> a(32 * 32, 1);
+                  std::vector<double> c(a.size());
+                  const double one = 1;
+                  dgemm_("N", "N", &n, &n, &n, &one, a.data(), &n, a.data(), &n, &one, c.data(), &n, 1, 1);
+                  return c[0] == 32 ? 0 : 1;
+              }),
+              "exit 0");
+    const std::string said = contents(file);
+    std::filesystem::remove(file);
+    EXPECT_NE(said.find("heptad: HEPTAD_LOG is '/no/such/folder/log', which cannot be written"), std::string::npos)
+        << said;
 }
 
 TEST(knobs, a_device_that_is_not_there_is_left_out_and_the_log_says_why) {
