@@ -30,17 +30,6 @@ std::vector<std::string> schedules_of(const std::string& algorithm) {
     return names;
 }
 
-std::vector<std::string> types_of(Ring ring) {
-    std::vector<std::string> names;
-    for (const Type type :
-         {Type::f64, Type::f32, Type::tf32, Type::bf16, Type::f16, Type::i32, Type::i64, Type::gf2, Type::boolean}) {
-        if (ring_admits(ring, type)) {
-            names.emplace_back(type_name(type));
-        }
-    }
-    return names;
-}
-
 nlohmann::ordered_json entry_json(const CatalogueEntry& entry) {
     const Algorithm& algorithm = entry.algorithm;
     const AlgorithmFacts& facts = entry.facts;
@@ -50,7 +39,7 @@ nlohmann::ordered_json entry_json(const CatalogueEntry& entry) {
                                   {"n", algorithm.n},
                                   {"rank", facts.rank},
                                   {"ring", ring_name(algorithm.ring)},
-                                  {"types", types_of(algorithm.ring)},
+                                  {"types", types_of(algorithm)},
                                   {"exponent", facts.exponent},
                                   {"leading_constant", facts.leading_constant},
                                   {"additions_plain", facts.additions_plain},

@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/types.hpp"
 #include "check_result.hpp"
 #include "outlook_text.hpp"
 #include "output.hpp"

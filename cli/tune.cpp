@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "base/error.hpp"
 #include "base/thread_pool.hpp"
 #include "command.hpp"
 #include "interrupt.hpp"

@@ -15,7 +15,7 @@
 #include "bench/suites/device_loop.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/text.hpp"
-#include "kernels/cuda/vendor/cublas_emulation.hpp"
+#include "bench/suites/cublas_emulation.hpp"
 #include "product/device/device_product.hpp"
 #include "product/request/request.hpp"
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/shared_state.hpp"
-#include "kernels/cuda/device/pci_bus.hpp"
+#include "bench/suites/pci_bus.hpp"
 
 namespace heptad::cuda {
 namespace {

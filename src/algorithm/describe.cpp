@@ -6,17 +6,6 @@
 namespace heptad {
 namespace {
 
-std::string types_of(const Algorithm& algorithm) {
-    std::vector<std::string> names;
-    for (const Type type :
-         {Type::f64, Type::f32, Type::tf32, Type::bf16, Type::f16, Type::i32, Type::i64, Type::gf2, Type::boolean}) {
-        if (algorithm_admits(algorithm, type)) {
-            names.emplace_back(type_name(type));
-        }
-    }
-    return fmt::format("{}", fmt::join(names, " "));
-}
-
 std::string bases_of(const CatalogueEntry& entry) {
     const AlgorithmFacts& facts = entry.facts;
     std::string text = fmt::format("{} + {} + {} additions for phi, psi, chi", facts.basis_additions_a,
@@ -27,6 +16,17 @@ std::string bases_of(const CatalogueEntry& entry) {
 }
 
 }  // namespace
+
+std::vector<std::string> types_of(const Algorithm& algorithm) {
+    std::vector<std::string> names;
+    for (const Type type :
+         {Type::f64, Type::f32, Type::tf32, Type::bf16, Type::f16, Type::i32, Type::i64, Type::gf2, Type::boolean}) {
+        if (algorithm_admits(algorithm, type)) {
+            names.emplace_back(type_name(type));
+        }
+    }
+    return names;
+}
 
 std::string describe_catalogue(bool with_derived) {
     constexpr const char* row = "{:<20}{:<13}{:<8}{:>10}{:>9}{:>9}{:>8}{:>10}  {}\n";
@@ -66,7 +66,7 @@ std::string describe(const CatalogueEntry& entry) {
     line("name", algorithm.name);
     line("size:rank", fmt::format("{}, proven over {}{}", algorithm.signature(), ring_name(algorithm.ring),
                                   entry.derived ? ", derived by symmetry" : ""));
-    line("types", types_of(algorithm));
+    line("types", fmt::format("{}", fmt::join(types_of(algorithm), " ")));
     line("source", algorithm.source);
     line("additions", fmt::format("{} + {} + {} = {} with shared sums, {} without", facts.additions_a,
                                   facts.additions_b, facts.additions_c, facts.additions(), facts.additions_plain));

@@ -1,7 +1,6 @@
 // What can be computed from U, V, W and is never typed.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "algorithm/algorithm.hpp"

@@ -1,7 +1,6 @@
 // Exact rational numbers with 64-bit parts; an operation that would overflow throws Error(input).
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <string>
 #include <string_view>

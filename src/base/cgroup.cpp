@@ -3,19 +3,11 @@
 #include <algorithm>
 #include <fstream>
 #include <optional>
-#include <sstream>
+
+#include "base/text_stream.hpp"
 
 namespace heptad {
 namespace {
-
-std::vector<std::string> split(const std::string& text, char separator) {
-    std::vector<std::string> parts;
-    std::istringstream stream(text);
-    for (std::string part; std::getline(stream, part, separator);) {
-        parts.push_back(part);
-    }
-    return parts;
-}
 
 bool lists(const std::string& comma_separated, const std::string& word) {
     const std::vector<std::string> parts = split(comma_separated, ',');

@@ -15,8 +15,7 @@ inline constexpr int kMostModuli = 24;
 inline constexpr std::array<int, kMostModuli> kModuli{256, 255, 253, 251, 247, 241, 239, 233, 229, 227, 223, 217,
                                                       211, 199, 197, 193, 191, 181, 179, 173, 167, 163, 157, 151};
 
-/// Residues lie within this, so sums of so many products of two fit 32 bits.
-inline constexpr int kLargestResidue = 128;
+/// Residues lie within 128, so sums of so many products of two fit 32 bits.
 inline constexpr int kLongestResidueSum = 131071;
 
 /// On a device: the kernels are compiled for kModuliChoices numbers of moduli from the fewest on, and integers fit 128

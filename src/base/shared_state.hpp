@@ -15,7 +15,6 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
-#include <new>
 #include <utility>
 
 namespace heptad {

@@ -227,6 +227,12 @@ std::int64_t room_for_workspace(std::int64_t bytes, const View& result) {
     return room(s, bytes, result).bytes;
 }
 
+LentMemory lent_memory(void* memory, std::int64_t bytes) {
+    constexpr std::uintptr_t kLine_bytes = 64;
+    const auto skipped = static_cast<std::int64_t>(-reinterpret_cast<std::uintptr_t>(memory) % kLine_bytes);
+    return bytes > skipped ? LentMemory{static_cast<std::byte*>(memory) + skipped, bytes - skipped} : LentMemory{};
+}
+
 Workspace::~Workspace() {
     if (data_ == nullptr) {
         return;

@@ -46,6 +46,13 @@ private:
 /// `bytes` where try_take() would get them now, or what it would make of the limit.
 std::int64_t room_for_workspace(std::int64_t bytes, const View& result);
 
+/// The scratch memory of a caller from its first cache line on.
+struct LentMemory {
+    void* data = nullptr;
+    std::int64_t bytes = 0;
+};
+LentMemory lent_memory(void* memory, std::int64_t bytes);
+
 /// Frees what is kept and was not borrowed for so long. Every product does so, with ten seconds.
 void release_idle_workspace(std::chrono::nanoseconds longest_idle);
 /// Frees what is kept and not borrowed now.

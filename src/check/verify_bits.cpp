@@ -8,7 +8,6 @@
 
 #include "base/bit_words.hpp"
 #include "base/fail_if.hpp"
-#include "base/size.hpp"
 #include "base/splitmix.hpp"
 #include "base/thread_pool.hpp"
 #include "check/bit_lanes.hpp"

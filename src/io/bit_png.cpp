@@ -8,7 +8,6 @@
 
 #include "base/bit_bytes.hpp"
 #include "base/fail_if.hpp"
-#include "base/size.hpp"
 #include "io/bit_formats.hpp"
 
 #if defined(HEPTAD_HAS_ZLIB)

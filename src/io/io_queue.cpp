@@ -7,6 +7,7 @@
 
 #include "base/fail_if.hpp"
 #include "base/thread_pool.hpp"
+#include "io/io_watch.hpp"
 #include "io/transfer.hpp"
 
 namespace heptad {
@@ -16,7 +17,7 @@ constexpr int kThreads = 8;  // they wait for the disk, not for a processor
 
 class ThreadQueue : public IoQueue {
 public:
-    explicit ThreadQueue(const IoWatch& watch) : IoQueue(watch), pool_(kThreads) {}
+    ThreadQueue() : pool_(kThreads) {}
     const char* name() const override { return "threads"; }
 
 protected:
@@ -24,7 +25,7 @@ protected:
         pool_.run(static_cast<std::int64_t>(batch.pieces.size()), [&](std::int64_t i) {
             IoPiece& piece = batch.pieces[static_cast<std::size_t>(i)];
             for (bool complete = false; !complete;) {
-                const auto bytes = static_cast<std::size_t>(ask_watch(batch, piece));
+                const auto bytes = static_cast<std::size_t>(bytes_to_move(batch, piece));
                 const auto offset = static_cast<off_t>(piece.offset);
                 const ssize_t moved = batch.writing ? ::pwrite(batch.target.descriptor, piece.memory, bytes, offset)
                                                     : ::pread(batch.target.descriptor, piece.memory, bytes, offset);
@@ -58,11 +59,11 @@ void IoQueue::write(const IoTarget& target, std::vector<IoPiece> pieces) {
     transfer({target, pieces, true});
 }
 
-std::int64_t IoQueue::ask_watch(const Batch& batch, const IoPiece& piece) const {
-    if (!watch_) {
+std::int64_t IoQueue::bytes_to_move(const Batch& batch, const IoPiece& piece) {
+    if (io_watch == nullptr) {
         return piece.bytes;
     }
-    const IoVerdict verdict = watch_(batch.writing ? IoCall::write : IoCall::read, piece.bytes);
+    const IoVerdict verdict = (*io_watch)(batch.writing ? IoCall::write : IoCall::read, piece.bytes);
     if (verdict.error != 0) {
         fail_piece(batch.target, batch.writing, piece.offset, verdict.error);
     }
@@ -96,15 +97,15 @@ bool IoQueue::take(const Batch& batch, IoPiece& piece, std::int64_t result) {
     return false;
 }
 
-std::unique_ptr<IoQueue> make_io_queue(const std::string& by, const IoWatch& watch) {
+std::unique_ptr<IoQueue> make_io_queue(const std::string& by) {
     if (by != "threads") {
-        if (std::unique_ptr<IoQueue> queue = make_uring_queue(watch)) {
+        if (std::unique_ptr<IoQueue> queue = make_uring_queue()) {
             return queue;
         }
         fail_if(by == "uring", ErrorCode::usage, "io_uring cannot be used: {}; leave the choice to the program",
                 has_uring() ? "the kernel refuses it here" : "this build does not have liburing");
     }
-    return std::make_unique<ThreadQueue>(watch);
+    return std::make_unique<ThreadQueue>();
 }
 
 }  // namespace heptad

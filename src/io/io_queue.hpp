@@ -8,8 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "io/hooks.hpp"
-
 namespace heptad {
 
 struct IoPiece {
@@ -41,23 +39,19 @@ protected:
         std::vector<IoPiece>& pieces;
         bool writing;
     };
-    explicit IoQueue(IoWatch watch) : watch_(std::move(watch)) {}
     virtual void transfer(const Batch& batch) = 0;
-    /// Asks the watch; the bytes to move, or throws what it wants thrown.
-    std::int64_t ask_watch(const Batch& batch, const IoPiece& piece) const;
+    /// All of the piece, unless a test wants fewer or an error.
+    static std::int64_t bytes_to_move(const Batch& batch, const IoPiece& piece);
     /// Takes note of what a call moved (or minus an errno). True: the piece is complete.
     static bool take(const Batch& batch, IoPiece& piece, std::int64_t result);
-
-private:
-    IoWatch watch_;
 };
 
 /// `by`: "auto", "uring" or "threads". Throws Error(usage) where io_uring is insisted on and cannot be had.
-std::unique_ptr<IoQueue> make_io_queue(const std::string& by, const IoWatch& watch);
+std::unique_ptr<IoQueue> make_io_queue(const std::string& by);
 
 /// Was liburing found when this was built?
 bool has_uring();
 /// Null where this build or the kernel does not have it.
-std::unique_ptr<IoQueue> make_uring_queue(const IoWatch& watch);
+std::unique_ptr<IoQueue> make_uring_queue();
 
 }  // namespace heptad

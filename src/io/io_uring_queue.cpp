@@ -18,7 +18,7 @@ constexpr std::int64_t kMostPerPiece_bytes = std::int64_t{1} << 30;  // the kern
 
 class UringQueue : public IoQueue {
 public:
-    explicit UringQueue(const IoWatch& watch) : IoQueue(watch) {}
+    UringQueue() = default;
     ~UringQueue() override {
         if (is_open_) {
             io_uring_queue_exit(&ring_);
@@ -89,7 +89,7 @@ protected:
 private:
     void begin(const Batch& batch, std::size_t index) {
         const IoPiece& piece = batch.pieces[index];
-        const auto bytes = static_cast<unsigned>(std::min(ask_watch(batch, piece), kMostPerPiece_bytes));
+        const auto bytes = static_cast<unsigned>(std::min(bytes_to_move(batch, piece), kMostPerPiece_bytes));
         io_uring_sqe* const entry = io_uring_get_sqe(&ring_);  // never null: kDepth entries, at most kDepth under way
         const auto offset = static_cast<__u64>(piece.offset);
         if (batch.writing) {
@@ -110,8 +110,8 @@ bool has_uring() {
     return true;
 }
 
-std::unique_ptr<IoQueue> make_uring_queue(const IoWatch& watch) {
-    auto queue = std::make_unique<UringQueue>(watch);
+std::unique_ptr<IoQueue> make_uring_queue() {
+    auto queue = std::make_unique<UringQueue>();
     if (!queue->open()) {
         return nullptr;
     }
@@ -127,7 +127,7 @@ bool has_uring() {
     return false;
 }
 
-std::unique_ptr<IoQueue> make_uring_queue(const IoWatch&) {
+std::unique_ptr<IoQueue> make_uring_queue() {
     return nullptr;
 }
 

@@ -1,10 +1,9 @@
 #include "io/journal.hpp"
 
 #include <cstdlib>
-#include <sstream>
-#include <utility>
 
 #include "base/fail_if.hpp"
+#include "base/text_stream.hpp"
 
 namespace heptad {
 namespace {
@@ -42,7 +41,7 @@ std::string unescaped(const std::string& text) {
 
 /// Takes one line of the header. False: it makes no sense.
 bool take_header_line(const std::string& text, JournalHeader& header) {
-    std::istringstream words(text);
+    std::istringstream words = stream_of(text);
     std::string kind;
     words >> kind;
     if (kind == "plan") {
@@ -85,7 +84,7 @@ void take_tile_words(std::istringstream& words, JournalTile& tile) {
 
 /// Takes a line after the header: a tile, or a window that was read. False: it makes no sense.
 bool take_line(const std::string& text, JournalContents& contents) {
-    std::istringstream words(text);
+    std::istringstream words = stream_of(text);
     std::string kind, of;
     words >> kind;
     if (kind == "tile") {
@@ -179,15 +178,15 @@ std::optional<JournalContents> read_journal(const std::string& path) {
     return contents;
 }
 
-JournalWriter::JournalWriter(const OutputNames& names, const JournalHeader& header, IoWatch watch)
-    : file_(names.journal(), names.new_journal(), kWayOut, std::move(watch)) {
+JournalWriter::JournalWriter(const OutputNames& names, const JournalHeader& header)
+    : file_(names.journal(), names.new_journal(), kWayOut) {
     file_.append(header_text(header));
     file_.sync();
     file_.publish(names.new_journal());
 }
 
-JournalWriter::JournalWriter(const OutputNames& names, const JournalContents& contents, IoWatch watch)
-    : file_(names.journal(), contents.believed_bytes, kWayOut, std::move(watch)) {}
+JournalWriter::JournalWriter(const OutputNames& names, const JournalContents& contents)
+    : file_(names.journal(), contents.believed_bytes, kWayOut) {}
 
 void JournalWriter::add_tile(std::int64_t index, const JournalTile& tile, const WindowSums& reads) {
     std::string lines;

@@ -69,9 +69,9 @@ std::optional<JournalContents> read_journal(const std::string& path);
 class JournalWriter {
 public:
     /// A new journal: its header is synced before it has its name.
-    JournalWriter(const OutputNames& names, const JournalHeader& header, IoWatch watch);
+    JournalWriter(const OutputNames& names, const JournalHeader& header);
     /// Goes on with one that was read.
-    JournalWriter(const OutputNames& names, const JournalContents& contents, IoWatch watch);
+    JournalWriter(const OutputNames& names, const JournalContents& contents);
     /// With the windows that were read for the first time since the tile before.
     void add_tile(std::int64_t index, const JournalTile& tile, const WindowSums& reads);
     void sync() { file_.sync(); }

@@ -11,8 +11,8 @@
 
 #include "base/fail_if.hpp"
 #include "base/huge_pages.hpp"
-#include "base/size.hpp"
 #include "io/checksum.hpp"
+#include "io/io_watch.hpp"
 #include "plan/search/file_schedule.hpp"
 
 namespace heptad {
@@ -65,18 +65,16 @@ std::int64_t direct_block_bytes(int descriptor) {
     return 1;
 }
 
-void ask_watch(const IoWatch& watch, IoCall call, const std::string& name, bool writing, std::int64_t bytes) {
-    if (!watch) {
-        return;
-    }
-    if (const int why = watch(call, bytes).error; why != 0) {
+void ask_watch(IoCall call, const std::string& name, bool writing, std::int64_t bytes) {
+    const int why = io_watch != nullptr ? (*io_watch)(call, bytes).error : 0;
+    if (why != 0) {
         fail(writing ? write_error_code(why) : ErrorCode::input, "'{}' cannot be {}: {}", name,
              writing ? "written" : "read", system_error_text(why));
     }
 }
 
-MatrixFile::MatrixFile(MatrixSource source, IoWatch watch) : source_(std::move(source)), watch_(std::move(watch)) {
-    ask_watch(watch_, IoCall::open, source_.name, false);
+MatrixFile::MatrixFile(MatrixSource source) : source_(std::move(source)) {
+    ask_watch(IoCall::open, source_.name, false);
     cached_ = Descriptor(::open(source_.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (cached_.get() < 0) {
         const int why = errno;
@@ -132,7 +130,7 @@ ConstView MatrixFile::read(IoQueue& queue, const FileLayout& layout, const FileW
     const std::int64_t stride =
         part.whole_lines ? layout.pitch_bytes() : line_stride_bytes(layout, part.positions, first.bytes);
     if (dataset_) {
-        ask_watch(watch_, IoCall::read, source_.name, false, part.lines * layout.bytes_of(part.positions));
+        ask_watch(IoCall::read, source_.name, false, part.lines * layout.bytes_of(part.positions));
         dataset_->read(part.line, part.lines, part.position, part.positions, memory, stride / element);
     } else {
         const bool direct = layout.block_bytes > 1;
@@ -148,7 +146,7 @@ ConstView MatrixFile::read(IoQueue& queue, const FileLayout& layout, const FileW
 FileIdentity MatrixFile::identity() const {
     const ReadSome read_some = read_from(cached_.get());
     const ReadSome watched = [&](void* to, std::size_t bytes, std::int64_t offset) {
-        ask_watch(watch_, IoCall::read, source_.name, false);
+        ask_watch(IoCall::read, source_.name, false);
         return read_some(to, bytes, offset);
     };
     return {source_.file_bytes, changed_ns_, sampled_hash(watched, source_.file_bytes, source_.name)};

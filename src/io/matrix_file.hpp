@@ -50,7 +50,7 @@ private:
 class MatrixFile {
 public:
     /// Opens what find_matrix() found. Throws Error(input).
-    MatrixFile(MatrixSource source, IoWatch watch);
+    explicit MatrixFile(MatrixSource source);
 
     const std::string& name() const { return source_.name; }
     Type type() const { return source_.type; }
@@ -70,7 +70,6 @@ public:
 
 private:
     MatrixSource source_;
-    IoWatch watch_;
     Descriptor cached_, direct_;
     std::unique_ptr<Hdf5Reader> dataset_;  // where only the library can read it
     std::int64_t changed_ns_ = 0, touched_ns_ = 0;
@@ -78,8 +77,6 @@ private:
 
 /// Blocks that direct I/O through this descriptor needs (512 or 4096); 1 where it does not work at all.
 std::int64_t direct_block_bytes(int descriptor);
-/// Throws what a watch wants thrown for a call that moves nothing; `name` is the file.
-void ask_watch(const IoWatch& watch, IoCall call, const std::string& name, bool writing, std::int64_t bytes = 0);
 
 /// The pieces of a window whose lines lie `stride_bytes` apart in memory (whole lines: one after another).
 std::vector<IoPiece> window_pieces(const FileLayout& layout, const FileWindow& window, std::byte* memory,

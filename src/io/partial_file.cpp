@@ -16,6 +16,7 @@
 #include "base/size.hpp"
 #include "io/atomic_file.hpp"
 #include "io/checksum.hpp"
+#include "io/io_watch.hpp"
 #include "io/matrix_file.hpp"
 #include "io/transfer.hpp"
 
@@ -39,11 +40,10 @@ OutputNames output_names(const std::string& path) {
     return names;
 }
 
-PartialFile::PartialFile(OutputNames names, const FileLayout& layout, IoWatch watch)
-    : names_(std::move(names)), layout_(layout), watch_(std::move(watch)) {}
+PartialFile::PartialFile(OutputNames names, const FileLayout& layout) : names_(std::move(names)), layout_(layout) {}
 
 void PartialFile::open_file(int flags) {
-    ask_watch(watch_, IoCall::open, names_.partial(), true);
+    ask_watch(IoCall::open, names_.partial(), true);
     cached_ = Descriptor(::open(names_.partial().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0666));
     if (cached_.get() < 0) {
         fail_write(names_.partial(), errno);
@@ -63,26 +63,24 @@ void PartialFile::open_directly() {
     layout_.block_bytes = direct_.get() >= 0 ? direct_block_bytes(direct_.get()) : 1;
 }
 
-PartialFile::PartialFile(const OutputNames& names, const std::string& header, const FileLayout& layout,
-                         const IoWatch& watch)
-    : PartialFile(names, layout, watch) {
+PartialFile::PartialFile(const OutputNames& names, const std::string& header, const FileLayout& layout)
+    : PartialFile(names, layout) {
     open_file(O_CREAT | O_TRUNC);
     const std::int64_t bytes = layout_.data_offset + layout_.total_bytes();
-    ask_watch(watch_, IoCall::reserve, names_.partial(), true, 0);
+    ask_watch(IoCall::reserve, names_.partial(), true);
     const int refused = ::posix_fallocate(cached_.get(), 0, static_cast<off_t>(bytes));
     if (refused != 0) {
         fail(write_error_code(refused), "'{}' cannot be written: {} for {} bytes; choose a place with enough room",
              names_.shown, system_error_text(refused), bytes);
     }
     take_permissions(S_IRUSR | S_IWUSR);  // others see no more of it than of the old result; its owner may resume
-    ask_watch(watch_, IoCall::write, names_.partial(), true, 0);
+    ask_watch(IoCall::write, names_.partial(), true);
     write_exactly(write_to(cached_.get()), header.data(), static_cast<std::int64_t>(header.size()), names_.partial());
     open_directly();
 }
 
-PartialFile PartialFile::reopen(const OutputNames& names, const std::string& header, const FileLayout& layout,
-                                const IoWatch& watch) {
-    PartialFile file(names, layout, watch);
+PartialFile PartialFile::reopen(const OutputNames& names, const std::string& header, const FileLayout& layout) {
+    PartialFile file(names, layout);
     file.open_file(0);
     struct stat facts {};
     std::string start(header.size(), '\0');
@@ -118,7 +116,7 @@ void PartialFile::read(IoQueue& queue, const FileLayout& layout, const FileWindo
 }
 
 void PartialFile::sync() const {
-    ask_watch(watch_, IoCall::sync, names_.partial(), true);
+    ask_watch(IoCall::sync, names_.partial(), true);
     if (::fdatasync(cached_.get()) != 0) {
         fail_write(names_.partial(), errno);
     }
@@ -127,16 +125,16 @@ void PartialFile::sync() const {
 void PartialFile::commit() {
     direct_.close();
     take_permissions(0);
-    ask_watch(watch_, IoCall::sync, names_.partial(), true);
+    ask_watch(IoCall::sync, names_.partial(), true);
     if (::fsync(cached_.get()) != 0 || cached_.close() != 0) {
         fail_write(names_.partial(), errno);
     }
-    ask_watch(watch_, IoCall::rename, names_.shown, true);
+    ask_watch(IoCall::rename, names_.shown, true);
     publish_file(names_.partial(), names_.target, names_.shown);
 }
 
-void remove_beside(const std::string& path, const IoWatch& watch) {
-    ask_watch(watch, IoCall::remove, path, true);
+void remove_beside(const std::string& path) {
+    ask_watch(IoCall::remove, path, true);
     if (::unlink(path.c_str()) != 0 && errno != ENOENT) {
         fail_write(path, errno);
     }
@@ -189,15 +187,14 @@ namespace {
 /// through.
 constexpr std::chrono::seconds kLettingGo{2};
 
-std::string watched(const std::string& path, const IoWatch& watch) {
-    ask_watch(watch, IoCall::lock, path, true);
+std::string watched(const std::string& path) {
+    ask_watch(IoCall::lock, path, true);
     return path;
 }
 
 }  // namespace
 
-OutputLock::OutputLock(const std::string& output, const IoWatch& watch)
-    : lock_(watched(output + ".lock", watch), kLettingGo) {
+OutputLock::OutputLock(const std::string& output) : lock_(watched(output + ".lock"), kLettingGo) {
     const int why = lock_.error();
     if (why == 0) {
         return;

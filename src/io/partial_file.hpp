@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/file_lock.hpp"
-#include "io/hooks.hpp"
 #include "io/io_queue.hpp"
 #include "io/matrix_file.hpp"
 #include "plan/search/file_schedule.hpp"
@@ -36,10 +35,9 @@ OutputNames output_names(const std::string& path);
 class PartialFile {
 public:
     /// Creates it (or starts it over) with `header` in front and the whole length reserved: a full disk shows now.
-    PartialFile(const OutputNames& names, const std::string& header, const FileLayout& layout, const IoWatch& watch);
+    PartialFile(const OutputNames& names, const std::string& header, const FileLayout& layout);
     /// Opens the one of an earlier run. Throws Error(input) unless it has its whole length and that header.
-    static PartialFile reopen(const OutputNames& names, const std::string& header, const FileLayout& layout,
-                              const IoWatch& watch);
+    static PartialFile reopen(const OutputNames& names, const std::string& header, const FileLayout& layout);
 
     /// With block_bytes as direct I/O needs it; 1 where it cannot be had.
     const FileLayout& layout() const { return layout_; }
@@ -55,7 +53,7 @@ public:
     void commit();
 
 private:
-    PartialFile(OutputNames names, const FileLayout& layout, IoWatch watch);
+    PartialFile(OutputNames names, const FileLayout& layout);
     void open_file(int flags);
     void open_directly();
     /// Those of an old result, where there is one, and these besides.
@@ -63,12 +61,11 @@ private:
     IoTarget target_of(const FileLayout& layout) const;
     OutputNames names_;
     FileLayout layout_;
-    IoWatch watch_;
     Descriptor cached_, direct_;
 };
 
 /// Removes a file beside the result; that it is not there is no failure.
-void remove_beside(const std::string& path, const IoWatch& watch);
+void remove_beside(const std::string& path);
 
 /// Of a strip in memory whose lines lie `stride_bytes` apart, after one whose checksum is `before`.
 std::uint64_t strip_checksum(const FileLayout& layout, const FileWindow& window, const std::byte* memory,
@@ -81,7 +78,7 @@ std::uint64_t read_tile_checksum(const FileSchedule& schedule, std::int64_t tile
 class OutputLock {
 public:
     /// Throws Error(input) where another run holds it and does not let go within two seconds.
-    OutputLock(const std::string& output, const IoWatch& watch);
+    explicit OutputLock(const std::string& output);
 
 private:
     FileLock lock_;

@@ -11,6 +11,7 @@
 
 #include "base/fail_if.hpp"
 #include "io/checksum.hpp"
+#include "io/io_watch.hpp"
 #include "io/matrix_file.hpp"
 
 namespace heptad {
@@ -46,13 +47,13 @@ std::optional<SealedLines> read_sealed_lines(const std::string& path, const Take
     return read;
 }
 
-SealedJournal::SealedJournal(std::string path, const std::string& made_as, const char* way_out, IoWatch watch)
-    : path_(std::move(path)), way_out_(way_out), watch_(std::move(watch)) {
+SealedJournal::SealedJournal(std::string path, const std::string& made_as, const char* way_out)
+    : path_(std::move(path)), way_out_(way_out) {
     open(made_as, O_CREAT | O_TRUNC);
 }
 
-SealedJournal::SealedJournal(std::string path, std::int64_t believed_bytes, const char* way_out, IoWatch watch)
-    : path_(std::move(path)), way_out_(way_out), watch_(std::move(watch)) {
+SealedJournal::SealedJournal(std::string path, std::int64_t believed_bytes, const char* way_out)
+    : path_(std::move(path)), way_out_(way_out) {
     open(path_, 0);
     if (::ftruncate(file_.get(), believed_bytes) != 0) {
         fail_to_write(errno);
@@ -60,7 +61,7 @@ SealedJournal::SealedJournal(std::string path, std::int64_t believed_bytes, cons
 }
 
 void SealedJournal::open(const std::string& name, int how) {
-    ask_watch(watch_, IoCall::open, path_, true);
+    ask_watch(IoCall::open, path_, true);
     file_ = Descriptor(::open(name.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | how, 0666));
     if (file_.get() < 0) {
         fail_to_write(errno);
@@ -68,19 +69,19 @@ void SealedJournal::open(const std::string& name, int how) {
 }
 
 void SealedJournal::append(const std::string& sealed_lines) const {
-    ask_watch(watch_, IoCall::write, path_, true);
+    ask_watch(IoCall::write, path_, true);
     write_exactly(write_to(file_.get()), sealed_lines.data(), static_cast<std::int64_t>(sealed_lines.size()), path_);
 }
 
 void SealedJournal::sync() const {
-    ask_watch(watch_, IoCall::sync, path_, true);
+    ask_watch(IoCall::sync, path_, true);
     if (::fdatasync(file_.get()) != 0) {
         fail_to_write(errno);
     }
 }
 
 void SealedJournal::publish(const std::string& made_as) const {
-    ask_watch(watch_, IoCall::rename, path_, true);
+    ask_watch(IoCall::rename, path_, true);
     if (::rename(made_as.c_str(), path_.c_str()) != 0) {
         fail_to_write(errno);
     }

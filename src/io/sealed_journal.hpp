@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 
-#include "io/hooks.hpp"
 #include "io/transfer.hpp"
 
 namespace heptad {
@@ -33,9 +32,9 @@ std::optional<SealedLines> read_sealed_lines(const std::string& path, const Take
 class SealedJournal {
 public:
     /// A new one under its name, or under another one until publish(). `way_out` ends the sentence of what goes wrong.
-    SealedJournal(std::string path, const std::string& made_as, const char* way_out, IoWatch watch = {});
+    SealedJournal(std::string path, const std::string& made_as, const char* way_out);
     /// Goes on with one that was read.
-    SealedJournal(std::string path, std::int64_t believed_bytes, const char* way_out, IoWatch watch = {});
+    SealedJournal(std::string path, std::int64_t believed_bytes, const char* way_out);
     /// One write for all of the text: lines of two threads do not mix.
     void append(const std::string& sealed_lines) const;
     void sync() const;
@@ -47,7 +46,6 @@ private:
     [[noreturn]] void fail_to_write(int why) const;
     std::string path_;
     const char* way_out_;
-    IoWatch watch_;
     Descriptor file_;
 };
 

@@ -76,12 +76,12 @@ Matrix read_matrix(const MatrixName& name, const FileHooks& hooks) {
     const MatrixSource source = find_matrix(name);
     fail_if(source.type == Type::gf2 || source.type == Type::boolean, ErrorCode::input,
             "'{}' cannot be bits without a header; give them as .npy or .pbm", source.name);
-    const MatrixFile file(source, hooks.watch);
+    const MatrixFile file(source);
     Matrix matrix(source.type, source.layout.rows, source.layout.cols);
     if (matrix.size_bytes() == 0) {
         return matrix;
     }
-    const auto queue = make_io_queue("auto", hooks.watch);
+    const auto queue = make_io_queue("auto");
     constexpr std::int64_t kChunk_bytes = std::int64_t{64} << 20;  // between two looks at the cancel token
     const std::int64_t pitch = std::max<std::int64_t>(source.layout.pitch_bytes(), 1);
     const std::int64_t at_once = std::max<std::int64_t>(kChunk_bytes / pitch, 1);

@@ -4,7 +4,6 @@
 
 #include "base/fail_if.hpp"
 #include "base/stored_type.hpp"
-#include "base/types.hpp"
 #include "io/hdf5_dataset.hpp"
 #include "io/matrix_market.hpp"
 #include "io/npy.hpp"

@@ -52,7 +52,6 @@ struct PipelineOptions {
     std::int64_t tile_m = 0, tile_n = 0;  ///< of the plan
     bool overlap = true;                  ///< false: one stage after another
     std::string io = "auto";
-    IoWatch watch;
     StepDevice* device = nullptr;  ///< null: the processor multiplies
     bool tiles_in_turn = false;    ///< a tile is begun when all of the one before came back from the device
 };

@@ -36,8 +36,8 @@ public:
           files_(files),
           options_(options),
           trace_(trace),
-          read_queue_(make_io_queue(options.io, options.watch)),
-          write_queue_(make_io_queue(options.io, options.watch)),
+          read_queue_(make_io_queue(options.io)),
+          write_queue_(make_io_queue(options.io)),
           contributions_(static_cast<std::size_t>(layers.layer.grid.m) * static_cast<std::size_t>(layers.layer.grid.n)),
           result_layout_(layers.whole.c) {
         for (std::size_t product = 0; product < layers.layer.instances.size(); ++product) {

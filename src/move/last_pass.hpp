@@ -25,7 +25,6 @@ struct LastPassOptions {
     int threads = 0;           ///< 0: all cores this process may use
     bool overlap = true;
     std::string io = "auto";
-    IoWatch watch;
     std::function<void(double fraction)> progress;
     std::function<bool()> stop_wanted;
     /// Not empty: told of rows of C that are complete and in memory, and of what was added to them (null: nothing).

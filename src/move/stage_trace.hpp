@@ -55,7 +55,6 @@ public:
     /// By stage, or "step stage".
     std::map<std::string, double> seconds() const;
     std::vector<StageInterval> intervals() const;
-    double elapsed_s() const { return seconds_since(start_); }
     /// Of a run without steps: {"traceEvents": [...]}
     std::string chrome_json() const;
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/error.hpp"
 #include "base/size.hpp"
 #include "base/thread_pool.hpp"
 #include "kernels/bits/word_buffer.hpp"

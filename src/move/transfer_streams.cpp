@@ -1,9 +1,7 @@
 #include "move/transfer_streams.hpp"
 
-#include <algorithm>
 #include <array>
 #include <utility>
-#include <vector>
 
 #include "base/shared_state.hpp"
 #include "kernels/cuda/device/cuda_backend.hpp"

@@ -1,11 +1,10 @@
 // Plans that were made, for problems that come again: the one cache of every place that plans.
 //
 // The last ones of a thread are found without a lock and without a copy, because a tiny product must not wait for
-// either. All are forgotten when the figures of the machine are measured anew.
+// either. New figures of the machine count from the next process on.
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -17,9 +16,6 @@
 #include "base/shared_state.hpp"
 
 namespace heptad {
-
-/// Counts how often the figures that plans are made from have changed.
-inline constinit std::atomic<std::uint64_t> machine_version{1};
 
 /// What decides a plan.
 struct PlanKey {
@@ -88,51 +84,41 @@ public:
     /// One of the last ones of this thread; null: it may still be among all. Valid until the thread asks for another.
     const Kept* recent(const PlanQuestion& question) {
         const Recent& slot = slot_of(question);
-        return slot.version == version() && question.is(slot.key) ? slot.kept.get() : nullptr;
+        return question.is(slot.key) ? slot.kept.get() : nullptr;
     }
 
     /// Null: none was kept.
     std::shared_ptr<const Kept> find(const PlanQuestion& question) {
         Recent& slot = slot_of(question);
-        const std::uint64_t now = version();
-        if (slot.version == now && question.is(slot.key)) {
+        if (slot.kept && question.is(slot.key)) {
             return slot.kept;
         }
         PlanKey key = question.key();
         const auto all = all_.lock();
-        const auto found = all->version == now ? all->kept.find(key) : all->kept.end();
-        if (found == all->kept.end()) {
+        const auto found = all->find(key);
+        if (found == all->end()) {
             return nullptr;
         }
-        slot = {now, std::move(key), found->second};
+        slot = {std::move(key), found->second};
         return slot.kept;
     }
 
-    /// `made_with`: the version of the figures when its making began.
-    std::shared_ptr<const Kept> keep(const PlanQuestion& question, std::uint64_t made_with, Kept made) {
+    std::shared_ptr<const Kept> keep(const PlanQuestion& question, Kept made) {
         auto kept = std::make_shared<const Kept>(std::move(made));
         PlanKey key = question.key();
         const auto all = all_.lock();
-        if (all->version != made_with || all->kept.size() >= most) {
-            all->kept.clear();
-            all->version = made_with;
+        if (all->size() >= most) {
+            all->clear();
         }
-        all->kept[key] = kept;
-        slot_of(question) = {made_with, std::move(key), kept};
+        (*all)[key] = kept;
+        slot_of(question) = {std::move(key), kept};
         return kept;
     }
 
-    static std::uint64_t version() { return machine_version.load(std::memory_order_acquire); }
-
 private:
     struct Recent {
-        std::uint64_t version = 0;
         PlanKey key{};
         std::shared_ptr<const Kept> kept{};
-    };
-    struct All {
-        std::uint64_t version = 0;
-        std::map<PlanKey, std::shared_ptr<const Kept>> kept{};
     };
 
     static Recent& slot_of(const PlanQuestion& question) {
@@ -144,7 +130,7 @@ private:
         return recent[(hash >> 48) % recent.size()];
     }
 
-    Guarded<All> all_{};
+    Guarded<std::map<PlanKey, std::shared_ptr<const Kept>>> all_{};
 };
 
 }  // namespace heptad

@@ -1,3 +1,4 @@
+#include "base/error.hpp"
 #include "tune/device_tuning.hpp"
 
 #include <algorithm>
@@ -5,7 +6,6 @@
 #include <optional>
 #include <random>
 
-#include "base/error.hpp"
 #include "base/timing.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "product/device/bit_device_product.hpp"

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/timing.hpp"
-#include "plan/predict/measured_plans.hpp"
 #include "plan/predict/predict.hpp"
 #include "tune/plan_errors.hpp"
 

@@ -1,3 +1,4 @@
+#include "base/error.hpp"
 #include "tune/tune.hpp"
 
 #include <algorithm>
@@ -8,9 +9,7 @@
 #include <random>
 #include <thread>
 
-#include "algorithm/catalogue.hpp"
 #include "base/device_layout.hpp"
-#include "base/error.hpp"
 #include "base/stored_type.hpp"
 #include "base/timing.hpp"
 #include "base/types.hpp"

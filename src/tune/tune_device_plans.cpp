@@ -10,7 +10,6 @@
 #include "base/timing.hpp"
 #include "base/workspace.hpp"
 #include "io/device_machine.hpp"
-#include "plan/predict/measured_plans.hpp"
 #include "run/dense/runner.hpp"
 #include "tune/plan_candidates.hpp"
 #include "tune/plan_errors.hpp"

@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "base/idle_threads.hpp"
-#include "plan/predict/measured_plans.hpp"
 #include "run/dense/runner.hpp"
 #include "tune/plan_errors.hpp"
 #include "tune/tune_batches.hpp"

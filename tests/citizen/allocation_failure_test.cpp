@@ -4,7 +4,6 @@
 
 #include "base/half.hpp"
 #include "citizen/short_of_memory.hpp"
-#include "product/memory/product.hpp"
 
 namespace heptad::citizen {
 namespace {
@@ -62,9 +61,15 @@ public:
     TriedProduct product(const Options& options, const Context& context = {}) {
         return {[this] {
                     poison();
-                    forget_machine();
+                    ++times_;
                 },
-                [this, options, context] { multiply(a(), b(), c(), options, context); }, [this] { return is_right(); }};
+                [this, options, context] { multiply(a(), b(), c(), planned_anew(options), context); },
+                [this] { return is_right(); }};
+    }
+    /// With a limit that no plan was kept for.
+    Options planned_anew(Options options) const {
+        options.workspace_limit_bytes -= times_;
+        return options;
     }
 
 private:
@@ -84,7 +89,7 @@ private:
     }
     static const T* data(const std::string& bytes) { return reinterpret_cast<const T*>(bytes.data()); }
 
-    std::int64_t m_, k_, n_;
+    std::int64_t m_, k_, n_, times_ = 0;
     std::string a_, b_, c_, expected_;
 };
 
@@ -155,7 +160,7 @@ TEST(ShortOfMemory, batch_is_right_or_says_so) {
     TriedProduct product = dense.product({});
     product.multiply = [&] {
         multiply_strided_batch(1, dense.a(), 0, dense.b(), 0, 0, MatrixView<double>::row_major(c.data(), 24, 28),
-                               24 * 28, 5, {}, on_threads(3));
+                               24 * 28, 5, dense.planned_anew({}), on_threads(3));
         std::memcpy(dense.c().data, c.data() + 4 * 24 * 28, 24 * 28 * sizeof(double));
     };
     expect_survives(product, kMost);
@@ -165,7 +170,7 @@ TEST(ShortOfMemory, plan_through_its_text_is_right_or_says_so) {
     Dense<float> dense(40, 36, 44);
     TriedProduct product = dense.product({});
     product.multiply = [&] {
-        const Plan made = plan({40, 36, 44}, Type::f32, forced(1, "parallel"), on_threads(2));
+        const Plan made = plan({40, 36, 44}, Type::f32, dense.planned_anew(forced(1, "parallel")), on_threads(2));
         const Plan copy = Plan::parse(made.to_string());
         multiply(1, dense.a(), dense.b(), 0, dense.c(), copy);
     };

@@ -178,6 +178,7 @@ TEST_F(Commands, algorithms_lists_facts_that_were_computed) {
     const std::string text = heptad_ok({"algorithms", "strassen"});
     EXPECT_TRUE(contains(text, "<2,2,2>:7")) << text;
     EXPECT_TRUE(contains(heptad_ok({"algorithms"}), "strassen"));
+    EXPECT_EQ(heptad_json({"algorithms", "classical"})["types"].back(), "bool");
 }
 
 TEST_F(Commands, user_algorithm_file_is_proven_and_used) {

@@ -138,7 +138,7 @@ TEST_P(StepDeviceTest, results_equal_those_in_memory_with_and_without_overlap) {
 
 TEST_P(StepDeviceTest, rows_wait_in_memory_until_a_slow_disk_has_taken_those_before_them) {
     const FileProductRequest request = prepare({.m = 120, .k = 300, .n = 100, .memory_bytes = 24 << 10});
-    FileHooks hooks;
+    WatchedHooks hooks;
     std::atomic<int> writes{0};
     hooks.watch = [&writes](IoCall call, std::int64_t bytes) -> IoVerdict {
         if (call == IoCall::write && bytes > 0 && ++writes <= 30) {  // of the first tile
@@ -147,7 +147,7 @@ TEST_P(StepDeviceTest, rows_wait_in_memory_until_a_slow_disk_has_taken_those_bef
         return {};
     };
     StageTrace trace(false);
-    const FileProductReport report = multiply_files(request, stage(), hooks, trace);
+    const FileProductReport report = multiply_watched(request, stage(), hooks, trace);
     ASSERT_EQ(report.plan.disk->kept, Kept::c)
         << to_string(report.plan);  // one tile in memory, and the next follows it
     ASSERT_LT(report.plan.disk->depth, report.plan.k) << to_string(report.plan);

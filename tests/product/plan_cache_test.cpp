@@ -1,4 +1,4 @@
-// The one plan cache: found again by all that decides a plan, forgotten with the figures of the machine, and bounded.
+// The one plan cache: found again by all that decides a plan, and bounded.
 #include "product/plan_cache.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ TEST(PlanCache, every_part_of_a_question_counts_and_other_threads_find_the_answe
     const PlanQuestion asked = question(5, usual);
     EXPECT_EQ(cache.recent(asked), nullptr);
     EXPECT_EQ(cache.find(asked), nullptr);
-    EXPECT_EQ(*cache.keep(asked, cache.version(), 42), 42);
+    EXPECT_EQ(*cache.keep(asked, 42), 42);
     EXPECT_EQ(*cache.recent(asked), 42);
     EXPECT_EQ(*cache.find(asked), 42);
     std::thread([&] {
@@ -47,25 +47,11 @@ TEST(PlanCache, every_part_of_a_question_counts_and_other_threads_find_the_answe
     }
 }
 
-TEST(PlanCache, new_figures_forget_all_and_what_was_made_with_old_ones_is_not_found) {
-    static constinit PlanCache<long> cache;
-    const Options usual;
-    const std::uint64_t before = PlanCache<long>::version();
-    cache.keep(question(5, usual), before, 1);
-    machine_version.fetch_add(1);
-    EXPECT_EQ(cache.recent(question(5, usual)), nullptr);
-    EXPECT_EQ(cache.find(question(5, usual)), nullptr);
-    cache.keep(question(6, usual), before, 2);
-    EXPECT_EQ(cache.find(question(6, usual)), nullptr);
-    cache.keep(question(6, usual), PlanCache<long>::version(), 3);
-    EXPECT_EQ(*cache.find(question(6, usual)), 3);
-}
-
 TEST(PlanCache, it_starts_over_when_it_is_full) {
     static constinit PlanCache<std::int64_t, 4> cache;
     const Options usual;
     for (std::int64_t m = 0; m < 100; ++m) {
-        cache.keep(question(m, usual), cache.version(), m);
+        cache.keep(question(m, usual), m);
         EXPECT_EQ(*cache.find(question(m, usual)), m);
     }
     int found = 0;

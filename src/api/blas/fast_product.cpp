@@ -14,7 +14,6 @@
 #include "api/blas/without_library.hpp"
 #include "api/drop_in/product_log.hpp"
 #include "base/cores.hpp"
-#include "base/error.hpp"
 #include "base/shared_state.hpp"
 #include "base/timing.hpp"
 #include "kernels/cpu/vendor_blas.hpp"

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <complex>
-#include <cstdint>
 
 #include "api/blas/real_function.hpp"
 #include "base/view.hpp"

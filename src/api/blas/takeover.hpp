@@ -7,7 +7,6 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <limits>
 
 #include "api/drop_in/knobs.hpp"
 #include "api/drop_in/pass_on.hpp"

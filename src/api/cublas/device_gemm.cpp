@@ -19,7 +19,6 @@
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/vendor/chosen_cublas.hpp"
 #include "product/device/device_product.hpp"
-#include "product/memory/validate.hpp"
 
 namespace heptad::cublas {
 namespace {

@@ -1,7 +1,6 @@
 #include "api/cublas/pointer_batch.hpp"
 
 #include "base/fail_if.hpp"
-#include "base/types.hpp"
 
 namespace heptad::cublas {
 namespace {

@@ -9,10 +9,10 @@
 #include <sstream>
 #include <string_view>
 
+#include "base/cores.hpp"
 #include "base/error.hpp"
 #include "base/shared_state.hpp"
 #include "base/text_stream.hpp"
-#include "base/thread_pool.hpp"
 #include "kernels/cpu/cpu_kernels.hpp"
 #include "kernels/cpu/vendor_blas.hpp"
 

@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "base/error.hpp"
 #include "kernels/equal_slots.hpp"

@@ -37,7 +37,6 @@ public:
     WindowWriter(WindowWriter&& other) noexcept;
     WindowWriter& operator=(WindowWriter&&) = delete;
 
-    Type stored_type() const { return shape_.type; }
     /// Rounds elements in memory to what the file will hold: read back, they have the same bits.
     void round(void* elements, std::int64_t count) const;
     /// A window of the whole matrix within what the file holds; the elements lie row by row, without gaps. Any thread.

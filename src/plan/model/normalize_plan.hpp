@@ -1,8 +1,6 @@
 // What follows from the levels that a plan asks for: what the sizes, the type and the backend make of them.
 #pragma once
 
-#include <string>
-
 #include "base/types.hpp"
 #include "plan/model/plan.hpp"
 #include "plan/model/problem.hpp"

@@ -201,15 +201,6 @@ private:
 
 // ---------------------------------------------------------------- reading
 
-std::vector<std::string> split(const std::string& text, char separator) {
-    std::vector<std::string> parts;
-    std::istringstream stream = stream_of(text);
-    for (std::string part; std::getline(stream, part, separator);) {
-        parts.push_back(part);
-    }
-    return parts;
-}
-
 /// What follows ALGORITHM:fused.
 void parse_launch(const std::vector<std::string>& parts, LevelPlan& level) {
     if (parts.size() > 2) {

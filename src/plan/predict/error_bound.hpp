@@ -1,7 +1,6 @@
 // How far a float product may be off, and how far it usually is.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "plan/model/machine.hpp"

@@ -1,7 +1,6 @@
 #include "plan/predict/promised_error.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "algorithm/catalogue.hpp"
 #include "base/evenness_facts.hpp"

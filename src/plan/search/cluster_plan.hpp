@@ -14,6 +14,9 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include <heptad/heptad.hpp>
@@ -25,6 +28,20 @@ namespace heptad {
 
 /// Pairs of blocks that a rank has in memory at a time: being read, on their way, being brought and being multiplied.
 constexpr std::int64_t kBlocksInFlight = 7;
+
+/// What was asked of a cluster.
+struct ClusterRequest {
+    std::string algorithm = "auto";  // grid, pegmm, mod-pegmm, caps; auto: grid
+    std::optional<ClusterGrid> grid;
+    std::optional<BlockSize> block;
+    std::int64_t memory_bytes = std::numeric_limits<std::int64_t>::max();  // of one rank
+};
+
+/// Request, sizes and rates to a plan with a RankCut. Throws Error(usage) for a grid with more places than ranks, a
+/// grid or a block that the algorithm has no use for, and Error(resource) where a rank's part does not fit in its
+/// memory.
+ProductPlan make_cluster_plan(const ProblemSize& size, Type type, std::int64_t ranks, const ClusterRequest& request,
+                              const ClusterRates& rates);
 
 /// The plan of a product that is cut so; how a rank multiplies its blocks is decided there.
 ProductPlan plan_among_ranks(const ProblemSize& size, Type type, const RankCut& cut);

@@ -60,15 +60,4 @@ std::int64_t moved_bytes(const FileLayout& layout, const FileWindow& window) {
     return part.lines / period * sum_of(period) + sum_of(part.lines % period);
 }
 
-bool on_blocks(const FileLayout& layout, const FileWindow& window) {
-    const LineWindow part = line_window(layout, window);
-    const std::int64_t block = layout.block_bytes;
-    const bool begins = file_offset(layout, part.line, part.position) % block == 0;
-    if (part.whole_lines) {
-        return begins && part.lines * layout.pitch_bytes() % block == 0;
-    }
-    return begins && layout.bytes_of(part.positions) % block == 0 &&
-           (part.lines <= 1 || layout.pitch_bytes() % block == 0);
-}
-
 }  // namespace heptad

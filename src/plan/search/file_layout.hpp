@@ -58,7 +58,5 @@ std::int64_t file_offset(const FileLayout& layout, std::int64_t line, std::int64
 
 /// Bytes that reading (or writing) the window moves, widening included.
 std::int64_t moved_bytes(const FileLayout& layout, const FileWindow& window);
-/// Does every span of the window begin and end on a block? Then it can be written directly.
-bool on_blocks(const FileLayout& layout, const FileWindow& window);
 
 }  // namespace heptad

@@ -1,7 +1,6 @@
 #include "plan/search/host_plan.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <exception>
 #include <limits>
 #include <optional>

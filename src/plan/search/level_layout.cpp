@@ -8,7 +8,6 @@
 
 #include "algorithm/catalogue.hpp"
 #include "base/device_layout.hpp"
-#include "base/error.hpp"
 #include "base/shared_state.hpp"
 #include "base/size.hpp"
 #include "base/types.hpp"

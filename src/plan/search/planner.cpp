@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "algorithm/catalogue.hpp"
-#include "base/device_layout.hpp"
 #include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "plan/model/normalize_plan.hpp"

@@ -21,7 +21,6 @@
 // What an earlier job has finished of C is left out: a block (i, j) of pegmm, a column of mod-pegmm, whose blocks of B
 // are not sent to that rank again.
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 #include "base/size.hpp"

@@ -8,7 +8,6 @@
 // Sums spread a NaN, may overflow where the product does not, and lose digits where rows or columns are uneven: what is
 // read is scaled as judge_for_caps() says, and so is what is written.
 #include <algorithm>
-#include <functional>
 #include <iterator>
 #include <utility>
 #include <vector>

@@ -13,8 +13,6 @@
 // than those that multiplied: what a rank read wrongly, or from another file, it would read so again.
 #pragma once
 
-#include <functional>
-
 #include "check/verify.hpp"
 #include "product/cluster/rank_work.hpp"
 

@@ -12,7 +12,6 @@
 #include "base/size.hpp"
 #include "base/thread_pool.hpp"
 #include "base/timing.hpp"
-#include "base/types.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "plan/model/operation_count.hpp"
 #include "plan/search/cluster_caps.hpp"

@@ -15,9 +15,9 @@
 #include "check/verify.hpp"
 #include "move/ranks/communicator.hpp"
 #include "move/stage_trace.hpp"
-#include "plan/model/cluster_request.hpp"
 #include "plan/predict/cluster_forecast.hpp"
 #include "plan/predict/promised_error.hpp"
+#include "plan/search/cluster_plan.hpp"
 #include "product/cluster/rank_work.hpp"
 
 namespace heptad {

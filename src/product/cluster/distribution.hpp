@@ -5,7 +5,6 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 
 #include "move/ranks/communicator.hpp"
 #include "move/ranks/window_source.hpp"

@@ -8,7 +8,6 @@
 //
 // Held rows lie where the gathered panel has them, so nothing is copied. Where an earlier job has finished C(i, j), its
 // ranks only send what others need.
-#include <optional>
 
 #include "product/cluster/rank_work.hpp"
 

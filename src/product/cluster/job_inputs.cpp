@@ -2,7 +2,6 @@
 
 #include "base/fail_if.hpp"
 #include "base/size.hpp"
-#include "base/types.hpp"
 #include "io/matrix_market.hpp"
 #include "product/memory/validate.hpp"
 

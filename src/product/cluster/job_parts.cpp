@@ -30,7 +30,7 @@ void JobParts::make_result(const std::vector<std::string>& record) {
             make_file(job_.output, {whole, outcome_.stored});
         }
         if (job_.distribution.scatter && is_root()) {  // its scratch; the others' has the lock of their part
-            scratch_lock_.emplace(part_base(), IoWatch{});
+            scratch_lock_.emplace(part_base());
         }
     });
     if (is_one_file()) {
@@ -59,7 +59,7 @@ void JobParts::make_result(const std::vector<std::string>& record) {
 
 /// A file that this rank begins, or goes on with where an earlier job has begun it.
 void JobParts::make_file(const std::string& path, const WindowWriter::Shape& shape) {
-    lock_.emplace(path, IoWatch{});
+    lock_.emplace(path);
     if (before && WindowWriter::can_go_on(path, shape)) {
         result_.emplace(WindowWriter::open(path, shape));
         result_->keep();

@@ -6,7 +6,6 @@
 
 #include "base/fail_if.hpp"
 #include "base/text_stream.hpp"
-#include "base/types.hpp"
 
 namespace heptad {
 namespace {

@@ -5,7 +5,6 @@
 
 #include "base/complex_as_real.hpp"
 #include "base/size.hpp"
-#include "base/types.hpp"
 #include "product/device/device_product.hpp"
 #include "product/memory/by_definition.hpp"
 

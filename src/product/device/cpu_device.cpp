@@ -1,6 +1,5 @@
 #include <cstring>
 
-#include "base/error.hpp"
 #include "kernels/bits/word_buffer.hpp"
 #include "product/device/device_list.hpp"
 #include "product/memory/product.hpp"
@@ -66,8 +65,6 @@ private:
 
 class CpuDevice final : public ComputeDevice {
 public:
-    explicit CpuDevice(int index) : index_(index) {}
-    std::string name() const override { return fmt::format("core {}", index_); }
     std::unique_ptr<Lane> open_lane(const SubProduct& product) override { return std::make_unique<CpuLane>(product); }
     std::unique_ptr<OperandPlace> open_place(const SubProduct& product, Operand operand) override {
         return std::make_unique<CpuPlace>(operand == Operand::left ? product.left : product.right);
@@ -75,15 +72,12 @@ public:
     HostBuffer host_buffer(std::int64_t bytes) override {
         return {bits::allocate_words(bytes), [](void* memory) { bits::release_words(memory); }};
     }
-
-private:
-    int index_;
 };
 
 }  // namespace
 
-std::unique_ptr<ComputeDevice> open_core(int index) {
-    return std::make_unique<CpuDevice>(index);
+std::unique_ptr<ComputeDevice> open_core() {
+    return std::make_unique<CpuDevice>();
 }
 
 }  // namespace heptad

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "base/error.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "move/staging.hpp"
 #include "product/device/bit_device_product.hpp"
@@ -128,10 +127,6 @@ public:
 
 CudaDevice::CudaDevice(int index) : index_(index) {
     cuda::require_device(index);
-}
-
-std::string CudaDevice::name() const {
-    return fmt::format("cuda:{}", index_);
 }
 
 std::unique_ptr<Lane> CudaDevice::open_lane(const SubProduct& product) {

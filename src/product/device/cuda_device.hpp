@@ -13,7 +13,6 @@ class CudaDevice final : public ComputeDevice {
 public:
     /// Throws Error(resource) unless that device can be used.
     explicit CudaDevice(int index);
-    std::string name() const override;
     std::unique_ptr<Lane> open_lane(const SubProduct& product) override;
     std::unique_ptr<OperandPlace> open_place(const SubProduct& product, Operand operand) override;
     /// Page-locked from 4 MiB on, where the system allows that.

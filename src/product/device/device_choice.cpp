@@ -6,7 +6,6 @@
 #include "base/types.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/device/loaded_driver.hpp"
-#include "product/device/device_product.hpp"
 #include "product/device/host_operand_plan.hpp"
 #include "product/memory/validate.hpp"
 

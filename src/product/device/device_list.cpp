@@ -85,7 +85,7 @@ DeviceSet open_devices(const DeviceList& list) {
         if (list.cuda) {
             devices.push_back(std::make_unique<CudaDevice>(index));
         } else {
-            devices.push_back(open_core(index));
+            devices.push_back(open_core());
         }
     }
     return devices;

@@ -27,7 +27,7 @@ DeviceList parse_device_list(const std::string& name);
 
 /// A core of this machine as a device: the whole path through several devices without any. Its memory is the host's,
 /// and uploads are copies.
-std::unique_ptr<ComputeDevice> open_core(int index);
+std::unique_ptr<ComputeDevice> open_core();
 /// Throws Error(resource) unless all of them can be used.
 DeviceSet open_devices(const DeviceList& list);
 

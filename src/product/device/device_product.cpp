@@ -32,20 +32,18 @@ namespace {
 
 constinit PlanCache<ProductPlan> plan_cache;
 
-/// What is known of a device, until it is measured anew.
+/// What is known of a device.
 struct DeviceFigures {
-    std::uint64_t version = 0;
     std::shared_ptr<const Machine> machine{};
     std::shared_ptr<const cuda::VendorKernels> kernels{};
 };
-constinit Guarded<std::map<int, DeviceFigures>> figures;
-
 DeviceFigures figures_of(int device) {
+    static constinit Guarded<std::map<int, DeviceFigures>> figures;
     const auto all = figures.lock();
     DeviceFigures& kept = (*all)[device];
-    if (const std::uint64_t version = plan_cache.version(); kept.version != version) {
+    if (!kept.machine) {
         auto machine = std::make_shared<const Machine>(load_device_machine(device));
-        kept = {version, machine, vendor_kernels(*machine)};
+        kept = {machine, vendor_kernels(*machine)};
     }
     return kept;
 }
@@ -65,7 +63,6 @@ std::shared_ptr<const ProductPlan> device_plan(std::int64_t m, std::int64_t k, s
         limit = std::min(limit, context.workspace_bytes);
     }
     const PlanQuestion question{m, k, n, type, type, 1, accumulate, limit, options};
-    const std::uint64_t version = plan_cache.version();
     if (auto kept = plan_cache.find(question)) {
         return kept;
     }
@@ -78,7 +75,7 @@ std::shared_ptr<const ProductPlan> device_plan(std::int64_t m, std::int64_t k, s
     Problem problem{m, k, n, type, 1, options};
     problem.options.accumulate = accumulate;
     problem.options.workspace_limit_bytes = limit;
-    return plan_cache.keep(question, version, make_plan(problem, *of_device.machine, device_limits()));
+    return plan_cache.keep(question, make_plan(problem, *of_device.machine, device_limits()));
 }
 
 /// Where the three matrices are. An empty one is anywhere.

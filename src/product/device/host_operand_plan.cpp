@@ -78,11 +78,10 @@ TransferDecision plan_host_operands(const ProblemSize& size, Type type, Type res
     };
     const std::int64_t room = room_for_workspace(problem, options);
     const PlanQuestion question{size.m, size.k, size.n, type, result_type, 1, adds, context.workspace_bytes, options};
-    const std::uint64_t version = transfer_plan_cache.version();
     auto kept = transfer_plan_cache.find(question);
     if (!kept || !kept->serves(room)) {
         kept = transfer_plan_cache.keep(
-            question, version, {room, make_transfer_plan(problem, result_type, room, options, plan_on_device)});
+            question, {room, make_transfer_plan(problem, result_type, room, options, plan_on_device)});
     }
     TransferDecision made = kept->made;
     const std::int64_t limit = made.options.workspace_limit_bytes;

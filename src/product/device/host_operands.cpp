@@ -17,7 +17,6 @@
 #include "kernels/cuda/device/device.hpp"
 #include "move/stages.hpp"
 #include "move/transfer_streams.hpp"
-#include "plan/predict/error_bound.hpp"
 #include "plan/search/planner.hpp"
 #include "plan/search/transfer_plan.hpp"
 #include "product/device/dense_blocks.hpp"

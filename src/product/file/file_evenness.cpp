@@ -1,9 +1,7 @@
 // The sample of two files by which outer levels are scaled.
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <numeric>
-#include <span>
 #include <vector>
 
 #include "base/matrix.hpp"

@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -11,9 +10,7 @@
 #include "base/bit_bytes.hpp"
 #include "base/complex_as_real.hpp"
 #include "base/fail_if.hpp"
-#include "base/size.hpp"
 #include "base/timing.hpp"
-#include "base/types.hpp"
 #include "check/streamed_check.hpp"
 #include "io/journal.hpp"
 #include "io/partial_file.hpp"
@@ -47,15 +44,15 @@ public:
           trace_(trace),
           sources_(find_product_sources(request)),
           names_(output_names(request.output)),
-          leftovers_(names_, hooks.watch) {
+          leftovers_(names_) {
         refuse_inputs_as_outputs(sources_, names_);
     }
 
     FileProductReport run() {
-        const OutputLock lock(names_.target, hooks_.watch);
-        OpenInputs inputs{MatrixFile(sources_.a, hooks_.watch), MatrixFile(sources_.b, hooks_.watch), {}};
+        const OutputLock lock(names_.target);
+        OpenInputs inputs{MatrixFile(sources_.a), MatrixFile(sources_.b), {}};
         if (sources_.c0) {
-            inputs.c0.emplace(*sources_.c0, hooks_.watch);
+            inputs.c0.emplace(*sources_.c0);
         }
         JournalHeader header;
         header.alpha = request_.alpha;
@@ -107,9 +104,9 @@ private:
 
     FileProductReport start(FileProblem& problem, JournalHeader& header, const OpenInputs& inputs) {
         leftovers_.remove_of_others();
-        Outputs outputs{PartialFile(names_, header_bytes(), problem.c, hooks_.watch), {}};
+        Outputs outputs{PartialFile(names_, header_bytes(), problem.c), {}};
         if (launch_.layers) {
-            outputs.products.emplace(names_.products(), "", products_layout(*launch_.layers), hooks_.watch);
+            outputs.products.emplace(names_.products(), "", products_layout(*launch_.layers));
         }
         if (outputs.block_bytes() != problem.c.block_bytes) {
             problem.c.block_bytes = outputs.block_bytes();
@@ -121,7 +118,7 @@ private:
         header.plan = launch_.plan;
         header.products = products.all();
         header.how = how_of(header.products);
-        JournalWriter journal(names_, header, hooks_.watch);
+        JournalWriter journal(names_, header);
         return carry_out(schedule, products, {}, inputs, outputs, journal);
     }
 
@@ -129,10 +126,9 @@ private:
     FileProductReport go_on(const JournalContents& before, const JournalHeader& now, const OpenInputs& inputs) {
         const ProductPlan& plan = before.header.plan;
         FileProblem problem = problem_of(inputs);
-        Outputs outputs{PartialFile::reopen(names_, header_bytes(), problem.c, hooks_.watch), {}};
+        Outputs outputs{PartialFile::reopen(names_, header_bytes(), problem.c), {}};
         if (launch_.layers) {
-            outputs.products =
-                PartialFile::reopen(names_.products(), "", products_layout(*launch_.layers), hooks_.watch);
+            outputs.products = PartialFile::reopen(names_.products(), "", products_layout(*launch_.layers));
         }
         fail_if(plan.disk->c_block > 1 && outputs.block_bytes() != plan.disk->c_block, ErrorCode::input,
                 "'{}' cannot be written the way it was begun; leave out --resume to start over", names_.partial());
@@ -148,7 +144,7 @@ private:
                 names_.partial());
         const StepPlans products(before.header.products);
         std::map<std::int64_t, JournalTile> finished;
-        const std::unique_ptr<IoQueue> queue = make_io_queue(request_.io, hooks_.watch);
+        const std::unique_ptr<IoQueue> queue = make_io_queue(request_.io);
         for (const auto& [index, tile] : before.tiles) {
             if (index >= 0 && index < schedule.tiles() &&
                 read_tile_checksum(schedule, index, outputs.of_tiles(), *queue) == tile.sum) {
@@ -157,7 +153,7 @@ private:
         }
         leftovers_.finished_tiles = static_cast<std::int64_t>(finished.size());
         return leftovers_.tidily([&] {
-            JournalWriter journal(names_, before, hooks_.watch);
+            JournalWriter journal(names_, before);
             FileProductReport report =
                 carry_out(schedule, products, {finished, before.reads, was_touched(before.header, now)}, inputs,
                           outputs, journal);
@@ -198,7 +194,6 @@ private:
         options.tile_n = cut.tile_n;
         options.overlap = request_.overlap;
         options.io = request_.io;
-        options.watch = hooks_.watch;
         std::unique_ptr<StepDevice> device;
         if (stage_.open_device) {
             StepDeviceSizes sizes = step_device_sizes(schedule, plan, options.buffers, products);
@@ -314,7 +309,7 @@ private:
         report.multiply = trace_.total(Stage::multiply);
         report.download = trace_.total(Stage::download);
         report.write = trace_.total(Stage::disk_write);
-        report.io = make_io_queue(request_.io, {})->name();
+        report.io = make_io_queue(request_.io)->name();
         leftovers_.publish(outputs.result);
         report.peak_resident_bytes = peak_resident_bytes();
         report.wall_s = seconds_since(start);
@@ -343,8 +338,8 @@ private:
         report.plan.disk.emplace().memory_bytes = request_.memory_bytes;
         report.resident_at_start_bytes = resident_bytes();
         leftovers_.remove_of_others();
-        PartialFile result(names_, header_bytes(), result_layout(request_, sources_), hooks_.watch);
-        const std::unique_ptr<IoQueue> queue = make_io_queue(request_.io, hooks_.watch);
+        PartialFile result(names_, header_bytes(), result_layout(request_, sources_));
+        const std::unique_ptr<IoQueue> queue = make_io_queue(request_.io);
         if (inputs.c0) {
             write_scaled(*inputs.c0, request_.beta, request_.memory_bytes, result, *queue, hooks_);
             inputs.require_unchanged();

@@ -1,6 +1,5 @@
 // What a product from file to file would do, before anything is touched.
 #include "base/types.hpp"
-#include "plan/predict/error_bound.hpp"
 #include "plan/search/planner.hpp"
 #include "product/file/file_product.hpp"
 #include "product/file/product_inputs.hpp"

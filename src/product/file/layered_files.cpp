@@ -19,7 +19,7 @@ namespace {
 /// for A (B X), and C X is compared while the last pass makes C. False: a stop was wanted.
 bool read_for_check(const LayeredRun& run, const FileSchedule& schedule, StreamedCheck& check, const OpenInputs& inputs,
                     const std::function<bool()>& stop_wanted) {
-    const std::unique_ptr<IoQueue> queue = make_io_queue(run.request.io, run.hooks.watch);
+    const std::unique_ptr<IoQueue> queue = make_io_queue(run.request.io);
     const FileBuffers sizes = check_buffers(run.layers);
     const PageBuffer strip(sizes.strip_bytes), panel(sizes.panel_bytes);
     ConstView left, right;
@@ -58,7 +58,7 @@ LayerScaling::LayerScaling(const LayeredRun& run, const OpenInputs& inputs, Oper
     if (unit_roundoff(layers.whole.type) == 0) {
         return;
     }
-    const std::unique_ptr<IoQueue> queue = make_io_queue(run.request.io, run.hooks.watch);
+    const std::unique_ptr<IoQueue> queue = make_io_queue(run.request.io);
     const Clock::time_point from = Clock::now();
     files_.emplace(layers, inputs, *queue);
     run.trace.add(Stage::disk_read, "sample", from, Clock::now(), static_cast<double>(layers.sample_bytes));
@@ -86,7 +86,7 @@ void LayerScaling::require_even_operands(OperandSums& sums, bool resumed) const 
         return;
     }
     if (resumed) {
-        const std::unique_ptr<IoQueue> queue = make_io_queue(run_.request.io, run_.hooks.watch);
+        const std::unique_ptr<IoQueue> queue = make_io_queue(run_.request.io);
         sums.a.read_all(*queue);
         sums.b.read_all(*queue);
     }
@@ -116,7 +116,6 @@ std::optional<VerifyResult> add_up_products(const LayeredRun& run, const LayerSc
     options.threads = hooks.threads;
     options.overlap = run.request.overlap;
     options.io = run.request.io;
-    options.watch = hooks.watch;
     options.progress = [&](double fraction) {
         if (hooks.progress) {
             hooks.progress({1 - kLastPassShare + kLastPassShare * fraction, "files"});

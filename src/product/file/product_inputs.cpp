@@ -4,8 +4,6 @@
 #include <filesystem>
 
 #include "base/fail_if.hpp"
-#include "base/size.hpp"
-#include "base/types.hpp"
 #include "check/streamed_check.hpp"
 #include "io/bit_file.hpp"
 #include "io/checksum.hpp"

@@ -94,16 +94,16 @@ void tell_of_earlier_run(const std::map<std::int64_t, JournalTile>& finished, Ve
 }
 
 void Leftovers::remove_of_others() const {
-    remove_beside(names_.journal(), watch_);  // first: it must never describe another partial file
-    remove_beside(names_.products().partial(), watch_);
+    remove_beside(names_.journal());  // first: it must never describe another partial file
+    remove_beside(names_.products().partial());
 }
 
 void Leftovers::publish(PartialFile& result) {
     committing_ = true;
     result.commit();
-    remove_beside(names_.journal(), watch_);
+    remove_beside(names_.journal());
     if (are_parts_of_sums) {
-        remove_beside(names_.products().partial(), watch_);
+        remove_beside(names_.products().partial());
     }
 }
 

@@ -42,8 +42,8 @@ void tell_of_earlier_run(const std::map<std::int64_t, JournalTile>& finished, Ve
 
 class Leftovers {
 public:
-    /// Both outlive this.
-    Leftovers(const OutputNames& names, const IoWatch& watch) : names_(names), watch_(watch) {}
+    /// The names outlive this.
+    explicit Leftovers(const OutputNames& names) : names_(names) {}
 
     std::atomic<std::int64_t> finished_tiles{0};
     bool are_parts_of_sums = false;  ///< tiles are those of the products of outer levels
@@ -70,7 +70,6 @@ private:
     std::string tidy_up(ErrorCode code) const;
 
     const OutputNames& names_;
-    const IoWatch& watch_;
     bool committing_ = false;  // all tiles are there, and the result gets its name
 };
 

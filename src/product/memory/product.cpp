@@ -38,7 +38,6 @@ struct ReadyPlan {
 };
 
 constinit PlanCache<ReadyPlan> plan_cache;
-constinit Guarded<std::map<int, std::shared_ptr<const Machine>>> machines;  // by threads
 
 Backend& backend_named(const std::string& name, int threads) {
     static constinit Guarded<std::map<std::pair<std::string, int>, std::unique_ptr<Backend>>> all;
@@ -58,6 +57,7 @@ Backend& backend_named(const std::string& name, int threads) {
 }
 
 std::shared_ptr<const Machine> machine_for(int threads) {
+    static constinit Guarded<std::map<int, std::shared_ptr<const Machine>>> machines;
     const auto all = machines.lock();
     auto& machine = (*all)[threads];
     if (!machine) {
@@ -98,24 +98,10 @@ ReadyPlan make_ready(const ProductPlan& plan) {
     return ready;
 }
 
-/// The caller's scratch memory from its first aligned byte on.
-struct AlignedWorkspace {
-    void* data = nullptr;
-    std::int64_t bytes = 0;
-};
-AlignedWorkspace aligned_workspace(const ProductContext& context) {
-    const auto address = reinterpret_cast<std::uintptr_t>(context.workspace);
-    constexpr auto kUnit = static_cast<std::uintptr_t>(kWorkspaceAlignment);
-    const auto skipped = static_cast<std::int64_t>((kUnit - address % kUnit) % kUnit);
-    if (context.workspace_bytes <= skipped) {
-        return {};
-    }
-    return {static_cast<std::byte*>(context.workspace) + skipped, context.workspace_bytes - skipped};
-}
-
 std::int64_t workspace_limit(const Options& options, const ProductContext& context) {
-    return context.workspace_bytes < 0 ? options.workspace_limit_bytes
-                                       : std::min(options.workspace_limit_bytes, aligned_workspace(context).bytes);
+    return context.workspace_bytes < 0
+               ? options.workspace_limit_bytes
+               : std::min(options.workspace_limit_bytes, lent_memory(context.workspace, context.workspace_bytes).bytes);
 }
 
 /// Bit types have one more way, which the planner does not know: packed.
@@ -144,7 +130,6 @@ std::shared_ptr<const ReadyPlan> ready_plan(std::int64_t m, std::int64_t k, std:
     const int threads = effective_threads(context);
     const std::int64_t limit = workspace_limit(options, context);
     const PlanQuestion question{m, k, n, type, type, threads, accumulate, limit, options};
-    const std::uint64_t version = plan_cache.version();
     if (auto kept = plan_cache.find(question)) {
         return kept;
     }
@@ -155,7 +140,7 @@ std::shared_ptr<const ReadyPlan> ready_plan(std::int64_t m, std::int64_t k, std:
     Problem problem{m, k, n, type, threads, options};
     problem.options.accumulate = accumulate;
     problem.options.workspace_limit_bytes = limit;
-    return plan_cache.keep(question, version, make_ready(plan_or_pack(problem, *machine_for(threads), backend.name())));
+    return plan_cache.keep(question, make_ready(plan_or_pack(problem, *machine_for(threads), backend.name())));
 }
 
 RunReport execute(const ReadyPlan& ready, Factor alpha, const ConstView& a, const ConstView& b, Factor beta,
@@ -195,7 +180,7 @@ RunReport execute(const ReadyPlan& ready, Factor alpha, const ConstView& a, cons
         return run(taken);
     }
     if (context.workspace_bytes >= 0) {
-        const AlignedWorkspace given = aligned_workspace(context);
+        const LentMemory given = lent_memory(context.workspace, context.workspace_bytes);
         fail_if(given.bytes < plan.workspace_bytes, ErrorCode::usage,
                 "the plan needs {} bytes of workspace on a {}-byte boundary; the context has {} from such a boundary "
                 "on",
@@ -351,11 +336,6 @@ void scale_in_memory(Factor beta, const View& c, int threads) {
     if (beta != 1.0 && c.rows > 0 && c.cols > 0) {
         multiply_in_memory(0, a, b, beta, c, Options{}, {.threads = threads});
     }
-}
-
-void forget_machine() {
-    machines.lock()->clear();
-    machine_version.fetch_add(1, std::memory_order_release);
 }
 
 }  // namespace heptad

@@ -57,7 +57,4 @@ void scale_in_memory(Factor beta, const View& c, int threads);
 /// Growth of a plan's errors as it is expected on this machine (plan/predict/error_bound.hpp).
 double expected_growth_here(const ProductPlan& plan);
 
-/// The machine description that plans are made from was changed (`heptad tune`): read it again.
-void forget_machine();
-
 }  // namespace heptad

@@ -1,9 +1,9 @@
 // What a product would take on a cluster that need not exist (plan/predict/cluster_forecast.hpp).
 #pragma once
 
-#include "plan/model/cluster_request.hpp"
 #include "plan/predict/cluster_forecast.hpp"
 #include "plan/predict/promised_error.hpp"
+#include "plan/search/cluster_plan.hpp"
 #include "product/request/request.hpp"
 
 namespace heptad {

@@ -3,14 +3,12 @@
 
 #include "base/fail_if.hpp"
 #include "base/quantity_text.hpp"
-#include "base/size.hpp"
 #include "base/thread_pool.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "product/device/device_list.hpp"
 #include "product/device/over_devices.hpp"
 #include "product/request/bits_on_device.hpp"
 #include "product/request/memory_limits.hpp"
-#include "product/request/plan_file.hpp"
 #include "product/request/request_plan.hpp"
 #include "run/bits/bit_plan.hpp"
 
@@ -25,6 +23,16 @@ ProductPlan given_plan(const Request& request, Type algebra, const ProblemSize& 
             "{} {} common ones, and this product {}; plan it with the same --count", request.plan_file,
             plan.count ? "counts" : "does not count", plan.count ? "does not" : "does");
     return plan;
+}
+
+/// The memory of a device that need not be there is that of an H200.
+std::int64_t planned_device_bytes(const cuda::DeviceInfo* device, const Request& request, std::int64_t operand_bytes) {
+    constexpr std::int64_t kMemoryOfH200 = std::int64_t{139} << 30;
+    const std::int64_t memory = request.memory_bytes.value_or(device != nullptr ? device->free_bytes : kMemoryOfH200);
+    fail_if(operand_bytes >= memory, ErrorCode::resource,
+            "the matrices take {} ({} bytes) on the device, of {} ({} bytes)", format_bytes(operand_bytes),
+            operand_bytes, format_bytes(memory), memory);
+    return memory - operand_bytes;
 }
 
 ProductPlan whole_plan(const Request& request, Type algebra, const BitFacts& facts) {
@@ -67,17 +75,23 @@ bool bits_go_to_device(const Request& request, const ProblemSize& size) {
     return cuda::is_device_name(request.options.device) && !bits_go_over_devices(request, size);
 }
 
-RequestPlan decide_bits(const Request& request, Type algebra, const BitFacts& facts) {
+RequestPlan decide_bits(const Request& request, Type algebra, const BitFacts& facts, bool carried_out) {
     RequestPlan plan{algebra, facts.size, facts.operand_bytes, {}, request.options};
-    if (request.plan && request.plan->host) {
+    if (carried_out && request.plan && request.plan->host) {
         plan.decide(given_over_devices(given_plan(request, algebra, facts.size), request, facts.operand_bytes));
         return plan;
     }
-    if (!request.plan_file.empty() || !bits_go_over_devices(request, facts.size)) {
-        plan.decided = whole_plan(request, algebra, facts);
+    if ((carried_out && !request.plan_file.empty()) || !bits_go_over_devices(request, facts.size)) {
+        plan.decided =
+            carried_out
+                ? whole_plan(request, algebra, facts)
+                : fitting_bit_plan(algebra, facts.size, request,
+                                   request.memory_bytes ? 0 : planned_workspace_limit(facts.operand_bytes, request));
         return plan;
     }
-    plan.options.host.host_memory_bytes = workspace_after(facts.operand_bytes, request);
+    if (carried_out || request.memory_bytes) {
+        plan.options.host.host_memory_bytes = workspace_after(facts.operand_bytes, request);
+    }
     bits::BitOptions options = bit_options(request);
     options.host = plan.options.host;
     const ProductContext context{.threads = request.threads};
@@ -85,10 +99,19 @@ RequestPlan decide_bits(const Request& request, Type algebra, const BitFacts& fa
     return plan;
 }
 
-RequestPlan decide_bits_on_device(const Request& request, Type algebra, const ProblemSize& size) {
+RequestPlan decide_bits_on_device(const Request& request, Type algebra, const ProblemSize& size, bool carried_out) {
     const int device = bit_device_of(request);
     RequestPlan plan{algebra, size,         bit_device_operand_bytes(size, request), {}, request.options,
                      device,  request.count};
+    if (!carried_out) {
+        const cuda::Report found = cuda::report();
+        const bool there = found.available && static_cast<std::size_t>(device) < found.devices.size();
+        const cuda::DeviceInfo* const known = there ? &found.devices[static_cast<std::size_t>(device)] : nullptr;
+        plan.decided =
+            plan_bits_on_device(request, algebra, size, planned_device_bytes(known, request, plan.operand_bytes));
+        plan.machine = there ? known->name : "NVIDIA H200 (assumed)";
+        return plan;
+    }
     const std::int64_t limit_bytes = device_workspace_after(plan.operand_bytes, request, device);
     if (request.plan_file.empty()) {
         plan.decided = plan_bits_on_device(request, algebra, size, limit_bytes);

@@ -7,7 +7,6 @@
 #include "product/device/device_product.hpp"
 #include "product/device/over_devices.hpp"
 #include "product/request/memory_limits.hpp"
-#include "product/request/plan_file.hpp"
 #include "product/request/request_plan.hpp"
 
 namespace heptad {

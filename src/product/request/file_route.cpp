@@ -15,7 +15,6 @@
 #include "product/request/file_stage.hpp"
 #include "product/request/memory_limits.hpp"
 #include "product/request/outer_levels.hpp"
-#include "product/request/plan_file.hpp"
 #include "product/request/trace_file.hpp"
 
 namespace heptad {

@@ -10,7 +10,6 @@
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "base/thread_pool.hpp"
-#include "base/types.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "plan/search/stage_choice.hpp"
 #include "product/device/device_list.hpp"

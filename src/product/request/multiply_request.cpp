@@ -65,11 +65,11 @@ Report route_bits(const Request& request, Type algebra, const RequestHooks& hook
         }
         cuda::require_device(bit_device_of(request));
         request.count ? check_matrix_writable(request.output, Type::i32) : require_bit_output(request);
-        return multiply_bits(request, facts, decide_bits_on_device(request, algebra, facts.size), hooks);
+        return multiply_bits(request, facts, decide_bits_on_device(request, algebra, facts.size, true), hooks);
     }
     require_no_count(request);
     require_bit_output(request);
-    return multiply_bits(request, facts, decide_bits(request, algebra, facts), hooks);
+    return multiply_bits(request, facts, decide_bits(request, algebra, facts, true), hooks);
 }
 
 /// A plan that a host cuts up names its devices, and one of a whole product is for no list of them.

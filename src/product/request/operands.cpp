@@ -1,7 +1,6 @@
 #include "product/request/operands.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/fail_if.hpp"
 #include "base/matrix.hpp"

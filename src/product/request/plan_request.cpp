@@ -1,13 +1,16 @@
 // What a request would do with matrices of a size. Files are not looked at, and nothing is multiplied.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
 #include "base/fail_if.hpp"
 #include "base/matrix.hpp"
-#include "base/quantity_text.hpp"
 #include "base/size.hpp"
+#include "base/timing.hpp"
 #include "check/streamed_check.hpp"
-#include "kernels/cuda/device/device.hpp"
-#include "product/device/device_product.hpp"
-#include "product/device/over_devices.hpp"
-#include "product/request/bits_on_device.hpp"
+#include "io/matrix_file.hpp"
 #include "product/request/file_stage.hpp"
 #include "product/request/memory_limits.hpp"
 #include "product/request/outer_levels.hpp"
@@ -88,51 +91,24 @@ RequestPlan plan_by_files(const Request& request, const ProblemSize& size, std::
     return plan;
 }
 
-/// With a device, what is free there; without one, the memory of an H200.
-RequestPlan plan_bits_for_device(const Request& request, Type algebra, const ProblemSize& size) {
-    constexpr std::int64_t kMemoryOfH200 = std::int64_t{139} << 30;
-    const int device = bit_device_of(request);
-    const cuda::Report found = cuda::report();
-    const bool there = found.available && static_cast<std::size_t>(device) < found.devices.size();
-    const std::int64_t memory = request.memory_bytes.value_or(
-        there ? found.devices[static_cast<std::size_t>(device)].free_bytes : kMemoryOfH200);
-    RequestPlan plan{algebra, size,         bit_device_operand_bytes(size, request), {}, request.options,
-                     device,  request.count};
-    fail_if(plan.operand_bytes >= memory, ErrorCode::resource,
-            "the matrices take {} ({} bytes) on the device, of {} ({} bytes)", format_bytes(plan.operand_bytes),
-            plan.operand_bytes, format_bytes(memory), memory);
-    plan.decided = plan_bits_on_device(request, algebra, size, memory - plan.operand_bytes);
-    plan.machine = there ? found.devices[static_cast<std::size_t>(device)].name : "NVIDIA H200 (assumed)";
-    return plan;
-}
-
 RequestPlan plan_bits(const Request& request, Type algebra, const ProblemSize& size,
                       std::optional<double> disk_bytes_per_s) {
     require_whole_count(request);
-    RequestPlan plan{algebra, size, bit_bytes(size), {}, request.options};
+    BitFacts facts;
+    facts.size = size;
+    facts.operand_bytes = bit_bytes(size);
     const auto fits = [&](std::int64_t bytes) { return request.memory_bytes.value_or(bytes) >= bytes; };
-    if (!fits(plan.operand_bytes) && !request.count) {
+    if (!fits(facts.operand_bytes) && !request.count) {
         return plan_by_files(request, size, disk_bytes_per_s);
     }
     if (bits_go_to_device(request, size)) {
-        return plan_bits_for_device(request, algebra, size);
+        return decide_bits_on_device(request, algebra, size, false);
     }
     require_no_count(request);
-    if (bits_go_over_devices(request, size)) {
-        bits::BitOptions options = bit_options(request);
-        if (request.memory_bytes) {
-            options.host.host_memory_bytes = workspace_after(plan.operand_bytes, request);
-        }
-        const ProductContext context{.threads = request.threads};
-        plan.decide(make_bit_plan_over_devices(algebra, size, request.beta != 0.0, options, context));
-        return plan;
-    }
-    ProductPlan whole = fitting_bit_plan(
-        algebra, size, request, request.memory_bytes ? 0 : planned_workspace_limit(plan.operand_bytes, request));
-    if (!fits(checked_add(plan.operand_bytes, whole.workspace_bytes))) {
+    RequestPlan plan = decide_bits(request, algebra, facts, false);
+    if (!plan.over && !fits(checked_add(facts.operand_bytes, plan.decided.workspace_bytes))) {
         return plan_by_files(request, size, disk_bytes_per_s);
     }
-    plan.decided = std::move(whole);
     return plan;
 }
 
@@ -160,6 +136,37 @@ RequestPlan plan_request(const Request& request, const ProblemSize& size, bool b
     }
     refuse_outer_levels(request, "this product is made in memory, which --memory or --files would change");
     return decide_numbers(request, facts, operand_bytes, false);
+}
+
+DiskRates measure_disk() {
+    constexpr std::int64_t kFile_bytes = std::int64_t{256} << 20;
+    std::string path = "./.heptad-disk-XXXXXX";
+    const Descriptor made(::mkstemp(path.data()));
+    fail_if(made.get() < 0, ErrorCode::input,
+            "this folder cannot be written, so its disk cannot be measured; give its rate with --disk 2G");
+    Descriptor direct(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_DIRECT));
+    ::unlink(path.c_str());
+    const bool is_direct = direct.get() >= 0 && direct_block_bytes(direct.get()) > 1;
+    const int file = is_direct ? direct.get() : made.get();
+    const PageBuffer buffer(kFile_bytes);
+    for (std::int64_t i = 0; i < kFile_bytes; i += 8) {  // nothing a disk could compress
+        const auto word = static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c15U;
+        std::copy_n(reinterpret_cast<const std::byte*>(&word), 8, buffer.data() + i);
+    }
+    const auto queue = make_io_queue("auto");
+    const FileLayout layout{kFile_bytes >> 10, 1 << 10, 1, false, 0, is_direct ? kDirectBlock_bytes : 1};
+    const FileWindow all{0, layout.rows, 0, layout.cols};
+    const IoTarget target{file, layout.block_bytes, path};
+    const std::vector<IoPiece> pieces = window_pieces(layout, all, buffer.data(), layout.pitch_bytes());
+    DiskRates rates{0, 0, true};
+    const auto before_write = Clock::now();
+    queue->write(target, pieces);
+    ::fdatasync(file);
+    rates.write_bytes_per_s = static_cast<double>(kFile_bytes) / seconds_since(before_write);
+    const auto before_read = Clock::now();
+    queue->read(target, pieces);
+    rates.read_bytes_per_s = static_cast<double>(kFile_bytes) / seconds_since(before_read);
+    return rates;
 }
 
 }  // namespace heptad

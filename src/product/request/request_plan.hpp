@@ -91,8 +91,8 @@ void require_fitting_plan(const ProductPlan& given, const Request& request, Type
 /// As a plan says that a host's cut is part of: there are the devices and the memory, or Error(resource).
 HostDecision given_over_devices(const ProductPlan& given, const Request& request, std::int64_t operand_bytes);
 /// The same for packed bits on the processor or cut up by the host, and on one NVIDIA device.
-RequestPlan decide_bits(const Request& request, Type algebra, const BitFacts& facts);
-RequestPlan decide_bits_on_device(const Request& request, Type algebra, const ProblemSize& size);
+RequestPlan decide_bits(const Request& request, Type algebra, const BitFacts& facts, bool carried_out);
+RequestPlan decide_bits_on_device(const Request& request, Type algebra, const ProblemSize& size, bool carried_out);
 /// With as many levels as stay within so many bytes of workspace; a memory of the request asks for files instead.
 ProductPlan fitting_bit_plan(Type algebra, const ProblemSize& size, const Request& request, std::int64_t limit_bytes);
 /// A count of common ones is one product on one device as a whole. Throws Error(usage).

@@ -8,7 +8,6 @@
 #include "base/complex_as_real.hpp"
 #include "base/matrix.hpp"
 #include "base/timing.hpp"
-#include "base/types.hpp"
 #include "base/view.hpp"
 #include "check/verify_bits.hpp"
 #include "io/bit_file.hpp"

@@ -6,7 +6,6 @@
 #include <memory>
 #include <mutex>
 #include <numeric>
-#include <utility>
 
 #include "base/thread_pool.hpp"
 #include "kernels/bits/word_sums.hpp"

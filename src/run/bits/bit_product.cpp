@@ -42,22 +42,6 @@ bool overlap(const ConstBitView& x, const ConstBitView& y) {
     return column < x.cols || column + y.cols > row_bits;
 }
 
-/// The caller's scratch memory from its first cache line on.
-struct LentMemory {
-    std::uint64_t* words = nullptr;
-    std::int64_t bytes = 0;
-};
-LentMemory lent_memory(const BitContext& context) {
-    constexpr std::uintptr_t line_bytes = 64;
-    const auto address = reinterpret_cast<std::uintptr_t>(context.workspace);
-    const auto skipped = static_cast<std::int64_t>((line_bytes - address % line_bytes) % line_bytes);
-    if (context.workspace_bytes <= skipped) {
-        return {};
-    }
-    return {reinterpret_cast<std::uint64_t*>(static_cast<std::byte*>(context.workspace) + skipped),
-            context.workspace_bytes - skipped};
-}
-
 /// The words of a view's rows.
 View bytes_of(const BitView& view) {
     return {view.words, Type::boolean, view.rows, 8 * words_of(view.cols + view.offset), 8 * view.stride, 1};
@@ -153,8 +137,8 @@ void multiply_packed(const BitLaunch& launch, const std::uint64_t* left, const s
 ProductPlan make_bit_plan(Type algebra, const ProblemSize& size, const BitOptions& options, const BitContext& context) {
     ProductPlan plan = make_bit_plan(algebra, size, options, context.threads);
     const bool takes_own = context.workspace_bytes < 0;
-    const std::int64_t limit_bytes =
-        takes_own ? room_for_workspace(plan.workspace_bytes, {}) : lent_memory(context).bytes;
+    const std::int64_t limit_bytes = takes_own ? room_for_workspace(plan.workspace_bytes, {})
+                                               : lent_memory(context.workspace, context.workspace_bytes).bytes;
     if (plan.workspace_bytes > limit_bytes) {
         plan = make_fitting_bit_plan(algebra, size, options, context.threads, limit_bytes);
     }
@@ -177,7 +161,7 @@ void multiply_bits(Type algebra, const ConstBitView& a, const ConstBitView& b, c
             return;  // nothing to do takes no workspace
         }
         multiply_bits(make_bit_plan(algebra, size, options, context), a, b, c, accumulate, context.hooks,
-                      lent_memory(context).words);
+                      static_cast<std::uint64_t*>(lent_memory(context.workspace, context.workspace_bytes).data));
         return;
     }
     ProductPlan plan = make_bit_plan(algebra, size, options, context.threads);

@@ -3,7 +3,6 @@
 #include <bit>
 #include <vector>
 
-#include "base/error.hpp"
 #include "base/size.hpp"
 
 namespace heptad::bits {

@@ -6,7 +6,6 @@
 #include "algorithm/catalogue.hpp"
 #include "base/error.hpp"
 #include "base/types.hpp"
-#include "plan/predict/error_bound.hpp"
 #include "plan/search/fused_instances.hpp"
 #include "plan/search/planner.hpp"
 #include "run/dense/evenness.hpp"

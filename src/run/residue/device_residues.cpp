@@ -3,21 +3,52 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "algorithm/level_terms.hpp"
 #include "base/complex_as_real.hpp"
-#include "base/device_layout.hpp"
 #include "base/size.hpp"
+#include "kernels/backend.hpp"
 #include "plan/predict/error_bound.hpp"
 #include "plan/search/device_residue_plan.hpp"
 #include "run/dense/arena.hpp"
 #include "run/dense/level_runner.hpp"
 #include "run/residue/exact_operands.hpp"
-#include "run/residue/plane_sums.hpp"
 #include "run/residue/residue_runner.hpp"
 
 namespace heptad {
 namespace {
+
+/// Of the matrix that is multiplied from the left, of the other, and of their product.
+struct ProductPlaneSums {
+    PlaneSums left, right, result;
+};
+
+/// The sums of levels inside residues, as passes over planes take them. Planes of both operands have lines along k.
+/// `by_columns`: C is made as its transpose, so B is on the left.
+ProductPlaneSums plane_sums(const LevelTerms& levels, bool by_columns) {
+    const auto& [m, k, n] = levels.grid;
+    const auto transposed = [](int block, int rows, int cols) { return block % cols * rows + block / cols; };
+    PlaneSums a{false, m, k, {}}, b{false, n, k, {}}, c{true, by_columns ? n : m, by_columns ? m : n, {}};
+    c.outputs.resize(static_cast<std::size_t>(m) * static_cast<std::size_t>(n));
+    for (const BlockProduct& product : levels.products) {
+        const auto number = static_cast<int>(a.outputs.size());
+        std::vector<PlaneSums::Term>&of_a = a.outputs.emplace_back(), &of_b = b.outputs.emplace_back();
+        for (const BlockTerm& term : product.left) {
+            of_a.push_back({term.block, static_cast<int>(term.coefficient)});
+        }
+        for (const BlockTerm& term : product.right) {
+            of_b.push_back({transposed(term.block, k, n), static_cast<int>(term.coefficient)});
+        }
+        for (const BlockResult& term : product.result) {
+            const int block = by_columns ? transposed(term.block, m, n) : term.block;
+            c.outputs[static_cast<std::size_t>(block)].push_back({number, static_cast<int>(term.coefficient)});
+        }
+    }
+    return by_columns ? ProductPlaneSums{std::move(b), std::move(a), std::move(c)}
+                      : ProductPlaneSums{std::move(a), std::move(b), std::move(c)};
+}
 
 /// Any finite value is below them.
 GuardLimits finite_limits() {

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "plan/model/cluster_request.hpp"
 #include "plan/predict/cluster_forecast.hpp"
 #include "plan/search/cluster_caps.hpp"
 

@@ -10,6 +10,18 @@
 namespace heptad {
 namespace {
 
+/// Does every span of the window begin and end on a block?
+bool on_blocks(const FileLayout& layout, const FileWindow& window) {
+    const LineWindow part = line_window(layout, window);
+    const std::int64_t block = layout.block_bytes;
+    const bool begins = file_offset(layout, part.line, part.position) % block == 0;
+    if (part.whole_lines) {
+        return begins && part.lines * layout.pitch_bytes() % block == 0;
+    }
+    return begins && layout.bytes_of(part.positions) % block == 0 &&
+           (part.lines <= 1 || layout.pitch_bytes() % block == 0);
+}
+
 FileProblem small_problem() {
     return {
         17, 11, 19, Type::f32, false, 0, {17, 11, 4, false, 0, 1}, {11, 19, 4, false, 0, 1}, {17, 19, 4, false, 0, 1}};

@@ -65,7 +65,6 @@ private:
 class FaultyDevice final : public ComputeDevice {
 public:
     FaultyDevice(std::unique_ptr<ComputeDevice> device, FaultPlan& plan) : device_(std::move(device)), plan_(plan) {}
-    std::string name() const override { return device_->name(); }
     std::unique_ptr<Lane> open_lane(const SubProduct& product) override {
         plan_.pass(Fault::open_lane);
         return std::make_unique<FaultyLane>(device_->open_lane(product), plan_);

@@ -9,7 +9,7 @@
 #include "base/error.hpp"
 #include "io/bit_file.hpp"
 #include "io/scratch_folder.hpp"
-#include "product/file/file_product.hpp"
+#include "product/file/watched_hooks.hpp"
 #include "run/bits/bit_product.hpp"
 
 namespace heptad {
@@ -49,9 +49,9 @@ protected:
         return request;
     }
 
-    FileProductReport multiply(const FileProductRequest& request, const FileHooks& hooks = {}) {
+    FileProductReport multiply(const FileProductRequest& request, const WatchedHooks& hooks = {}) {
         StageTrace trace(false);
-        return multiply_files(request, packed_bits_stage(GetParam(), {}, 2), hooks, trace);
+        return multiply_watched(request, packed_bits_stage(GetParam(), {}, 2), hooks, trace);
     }
 
     bool is_right(const FileProductRequest& request) {
@@ -126,7 +126,7 @@ TEST_P(BitFiles, transposed_operands_may_have_lines_of_very_different_lengths) {
 
 TEST_P(BitFiles, a_transpose_is_another_matrix_when_a_run_goes_on) {
     FileProductRequest request = prepare({640, 640, 640}, false, 60 << 10, ".pbm", true, false);
-    FileHooks ends_after_a_tile;
+    WatchedHooks ends_after_a_tile;
     std::atomic<int> lines{0};
     ends_after_a_tile.watch = [&](IoCall call, std::int64_t bytes) -> IoVerdict {
         return {call == IoCall::write && bytes == 0 && ++lines > 3 ? EIO : 0};  // two headers and one tile
@@ -180,7 +180,7 @@ TEST_P(BitFiles, failure_of_any_call_is_an_error_and_resuming_gives_the_same_bit
             std::filesystem::remove(folder_ / name);
         }
         std::atomic<int> calls{0};
-        FileHooks hooks;
+        WatchedHooks hooks;
         hooks.watch = [&](IoCall, std::int64_t) -> IoVerdict { return {++calls >= number ? EIO : 0}; };
         request.resume = false;
         try {
@@ -204,13 +204,13 @@ TEST_P(BitFiles, levels_beyond_the_memory_of_the_run_that_began_are_refused) {
         GTEST_SKIP() << "Boolean products have no levels";
     }
     FileProductRequest request = prepare({1600, 192, 1280}, false, 120 << 10);
-    const auto multiply_with = [&](int levels, const FileHooks& hooks) {
+    const auto multiply_with = [&](int levels, const WatchedHooks& hooks) {
         bits::BitOptions options;
         options.levels = levels;
         StageTrace trace(false);
-        return multiply_files(request, packed_bits_stage(Type::gf2, options, 2), hooks, trace);
+        return multiply_watched(request, packed_bits_stage(Type::gf2, options, 2), hooks, trace);
     };
-    FileHooks ends_after_a_tile;
+    WatchedHooks ends_after_a_tile;
     std::atomic<int> lines{0};
     ends_after_a_tile.watch = [&](IoCall call, std::int64_t bytes) -> IoVerdict {
         return {call == IoCall::write && bytes == 0 && ++lines > 3 ? EIO : 0};  // two headers and one tile

@@ -116,7 +116,7 @@ TEST_F(FileLayersTest, bytes_issued_are_those_of_the_plan) {
                           Case{.m = 301, .k = 211, .n = 257, .memory_bytes = 100 << 10, .adds = true}}) {
         FileProductRequest request = prepare_layers(c);
         std::atomic<std::int64_t> read{0}, written{0};
-        FileHooks hooks;
+        WatchedHooks hooks;
         hooks.watch = [&](IoCall call, std::int64_t bytes) -> IoVerdict {
             (call == IoCall::read ? read : written) += call == IoCall::read || call == IoCall::write ? bytes : 0;
             return {};
@@ -144,7 +144,7 @@ TEST_F(FileLayersTest, failure_of_any_call_is_an_error_and_resuming_gives_the_sa
                 fs::remove(folder_ / name);
             }
             std::atomic<int> calls{0};
-            FileHooks hooks;
+            WatchedHooks hooks;
             hooks.watch = [number, &calls](IoCall, std::int64_t) -> IoVerdict {
                 return {++calls >= number ? (number % 2 == 0 ? EIO : ENOSPC) : 0};
             };
@@ -330,7 +330,7 @@ TEST_F(FileLayersTest, whole_result_is_verified_while_it_is_added_up) {
                                                             outer);
                 request.verify = true;
                 std::atomic<std::int64_t> read{0};
-                FileHooks hooks;
+                WatchedHooks hooks;
                 hooks.watch = [&](IoCall call, std::int64_t bytes) -> IoVerdict {
                     read += call == IoCall::read ? bytes : 0;
                     return {};

@@ -11,7 +11,7 @@
 #include "io/generate.hpp"
 #include "io/npy.hpp"
 #include "io/scratch_folder.hpp"
-#include "product/file/file_product.hpp"
+#include "product/file/watched_hooks.hpp"
 #include "product/memory/product.hpp"
 
 namespace heptad {
@@ -85,15 +85,15 @@ protected:
         return request;
     }
 
-    FileProductReport multiply(const FileProductRequest& request, const FileHooks& hooks = {}) {
+    FileProductReport multiply(const FileProductRequest& request, const WatchedHooks& hooks = {}) {
         StageTrace trace(false);
-        return multiply_files(request, processor_stage({}, 2), hooks, trace);
+        return multiply_watched(request, processor_stage({}, 2), hooks, trace);
     }
 
     /// Ends a run after so many writes beside the matrices themselves (headers, lines of the journal); the next
     /// resumes.
     void interrupt_after_writes(FileProductRequest& request, int writes) {
-        FileHooks hooks;
+        WatchedHooks hooks;
         std::atomic<int> lines{0};
         const CancelToken token = hooks.cancel;
         hooks.watch = [&lines, writes, token](IoCall call, std::int64_t bytes) -> IoVerdict {

@@ -86,7 +86,7 @@ TEST_F(FileProductTest, bytes_as_issued_are_those_of_the_plan) {
                           Case{.m = 1000, .k = 64, .n = 1000, .memory_bytes = 200 << 10, .adds = true}}) {
         const FileProductRequest request = prepare(c);
         std::atomic<std::int64_t> read{0}, written{0};
-        FileHooks hooks;
+        WatchedHooks hooks;
         hooks.watch = [&](IoCall call, std::int64_t bytes) -> IoVerdict {
             (call == IoCall::read ? read : written) += bytes;
             return {};
@@ -102,7 +102,7 @@ TEST_F(FileProductTest, short_counts_go_on) {
         FileProductRequest request = prepare({.m = 640, .k = 512, .n = 768, .memory_bytes = 1 << 20});
         request.io = io;
         std::atomic<int> calls{0};
-        FileHooks hooks;
+        WatchedHooks hooks;
         hooks.watch = [&](IoCall, std::int64_t) -> IoVerdict { return {0, 300 + 700 * (++calls % 3)}; };
         multiply(request, hooks);
         EXPECT_EQ(result(), expected_);
@@ -136,7 +136,7 @@ TEST_F(FileProductTest, sum_in_place_is_not_added_twice_by_resuming_a_finished_r
     FileProductRequest request = prepare(c);
     fs::copy_file(folder_ / "C0.npy", folder_ / "C.npy");
     request.c0 = {folder_ / "C.npy"};
-    FileHooks hooks;
+    WatchedHooks hooks;
     std::atomic<bool> renamed{false};
     hooks.watch = [&](IoCall call, std::int64_t) -> IoVerdict {
         if (call == IoCall::rename) {
@@ -271,7 +271,7 @@ TEST_F(FileProductTest, input_that_changes_or_shrinks_under_way_is_an_error) {
     for (const bool shrinks : {false, true}) {
         const FileProductRequest request = prepare(kTiled);
         std::atomic<bool> done{false};
-        FileHooks hooks;
+        WatchedHooks hooks;
         hooks.watch = [&](IoCall call, std::int64_t) -> IoVerdict {
             if (call == IoCall::write && !done.exchange(true)) {
                 if (shrinks) {

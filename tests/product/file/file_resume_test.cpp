@@ -29,8 +29,8 @@ constexpr int kFaultStep = 1;
 #endif
 
 /// Fails the call with that number, and every one after it: a disk that is gone.
-FileHooks dying_at(int number, std::atomic<int>& calls, int error) {
-    FileHooks hooks;
+WatchedHooks dying_at(int number, std::atomic<int>& calls, int error) {
+    WatchedHooks hooks;
     hooks.watch = [number, &calls, error](IoCall, std::int64_t) -> IoVerdict {
         return {++calls >= number ? error : 0};
     };
@@ -81,7 +81,7 @@ TEST_F(FileProductTest, failure_of_one_call_alone_is_an_error_too) {
     bool clean = false;
     for (int number = 1; !clean; number += kFaultStep) {
         std::atomic<int> calls{0};
-        FileHooks hooks;
+        WatchedHooks hooks;
         hooks.watch = [&](IoCall, std::int64_t) -> IoVerdict { return {++calls == number ? EIO : 0}; };
         try {
             multiply(request, hooks);
@@ -233,9 +233,9 @@ TEST_F(Interrupted, input_changed_with_its_time_restored_is_refused_with_one_pie
     FileProductRequest request = prepare(kBeyondSamples);
     interrupt_after(request, 2);
     const std::string a = folder_ / "A.npy";
-    const FileIdentity before = MatrixFile(find_matrix({a}), {}).identity();
+    const FileIdentity before = MatrixFile(find_matrix({a})).identity();
     change_unseen(a);
-    ASSERT_EQ(MatrixFile(find_matrix({a}), {}).identity(), before) << "the samples would have told";
+    ASSERT_EQ(MatrixFile(find_matrix({a})).identity(), before) << "the samples would have told";
     const std::string partial = read_text(folder_ / "C.npy.partial");
     try {
         multiply(request);
@@ -256,7 +256,7 @@ TEST_F(FileProductTest, input_changed_under_way_with_its_time_restored_is_notice
     FileProductRequest request = prepare(kBeyondSamples);
     request.overlap = false;
     std::atomic<int> lines{0};
-    FileHooks hooks;
+    WatchedHooks hooks;
     hooks.watch = [&](IoCall call, std::int64_t bytes) -> IoVerdict {
         if (call == IoCall::write && bytes == 0 && ++lines == 3) {  // the first tile is finished
             change_unseen(folder_ / "A.npy");

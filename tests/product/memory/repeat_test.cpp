@@ -230,24 +230,5 @@ TEST(repeat, a_cancelled_product_ends_with_an_error) {
     EXPECT_TRUE(later.cancelled());
 }
 
-TEST(repeat, forgetting_the_machine_while_others_multiply_is_safe) {
-    std::atomic<bool> stop = false;
-    std::thread forgetful([&] {
-        while (!stop) {
-            forget_machine();
-            std::this_thread::yield();
-        }
-    });
-    std::mt19937 random(1);
-    for (int i = 0; i < kProductsPerThread; ++i) {
-        GuardedMatrix a(Type::i32, 8, 8, Layout::rows);
-        a.fill_random(random);
-        GuardedMatrix c(Type::i32, 8, 8, Layout::rows);
-        multiply_in_memory(1, a.view(), a.view(), 0, c.view(), forced("winograd", i % 3), {});
-    }
-    stop = true;
-    forgetful.join();
-}
-
 }  // namespace
 }  // namespace heptad::test

@@ -45,7 +45,7 @@ TEST(integer_lines, residues_are_those_of_the_integers) {
         std::vector<std::int32_t> residues(8, 99);
         write_residues(backend, row, lines, 0, false, modulus, View(residues.data(), Type::i32, 1, 8, 8, 1));
         for (std::size_t i = 0; i < values.size(); ++i) {
-            EXPECT_LE(std::abs(residues[i]), kLargestResidue);
+            EXPECT_LE(std::abs(residues[i]), 128);
             EXPECT_EQ(std::fmod(std::fmod(values[i] * 4, modulus) - residues[i], modulus), 0)
                 << values[i] << " modulo " << modulus;
         }

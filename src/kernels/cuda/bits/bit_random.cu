@@ -5,7 +5,6 @@
 
 #include "base/splitmix.hpp"
 #include "kernels/cuda/bits/bit_passes.hpp"
-#include "kernels/cuda/device/device_code.cuh"
 
 namespace heptad::cuda {
 namespace {

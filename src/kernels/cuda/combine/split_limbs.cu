@@ -1,8 +1,6 @@
 // 32-bit integers into four signed 8-bit limbs, laid out for the int8 tensor cores: the inner dimension side by side.
 #include <algorithm>
 
-#include "kernels/cuda/device/device_code.cuh"
-
 namespace heptad::cuda {
 namespace {
 

@@ -9,9 +9,7 @@
 #include "kernels/cuda/combine/pointed_copy.hpp"
 #include "kernels/cuda/device/cuda_backend.hpp"
 #include "kernels/cuda/device/device.hpp"
-#include "kernels/cuda/device/pci_bus.hpp"
 #include "kernels/cuda/fused/fused_product.hpp"
-#include "kernels/cuda/vendor/cublas_emulation.hpp"
 
 namespace heptad::cuda {
 namespace {
@@ -37,18 +35,6 @@ std::int64_t free_bytes(int) {
     return 0;
 }
 void release_kept_memory() noexcept {}
-struct CublasEmulation::State {};
-bool CublasEmulation::is_there() {
-    return false;
-}
-CublasEmulation::CublasEmulation(int, void*, int, std::int64_t) {
-    refuse();
-}
-CublasEmulation::~CublasEmulation() = default;
-void CublasEmulation::multiply(const Product&) {}
-int CublasEmulation::bits_used() {
-    return 0;
-}
 void require_device(int) {
     refuse();
 }
@@ -110,9 +96,6 @@ void Timer::start(void*) {}
 void Timer::stop(void*) {}
 double Timer::seconds() const {
     return 0;
-}
-std::string pci_bus_id(int) {
-    return "";
 }
 
 bool has_warpgroup_leaf(int) {

@@ -19,8 +19,8 @@ inline constexpr int kWarpRows = 64, kWarpCols = 32, kRowBlocks = kWarpRows / 16
 /// e.
 using Sums = double[kRowBlocks][kColBlocks][4];
 
-/// How a loading thread goes through a slab: so many times two neighbours (16 bytes), by halves of the slab.
-inline constexpr int kPlaces = kTile * kStep / 2 / kLoading, kPlacesOfHalf = kPlaces / 2;
+/// How a loading thread goes through a slab: so many times two neighbours (16 bytes).
+inline constexpr int kPlaces = kTile * kStep / 2 / kLoading;
 template <bool along_depth>
 struct SlabPlaces {
     static constexpr int kOuterStep = along_depth ? kTile / kPlaces : 0, kDepthStep = along_depth ? 0 : kStep / kPlaces;

@@ -3,7 +3,6 @@
 #include <bit>
 #include <cmath>
 
-#include "base/types.hpp"
 #include "kernels/cuda/device/cuda_backend_state.hpp"
 #include "kernels/cuda/residue/exact_integers.hpp"
 #include "kernels/cuda/residue/refused_replays.hpp"

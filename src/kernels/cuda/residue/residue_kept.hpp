@@ -21,9 +21,10 @@ struct MeasuredLines {
     std::int64_t stride = 0, known = 0;  // `stride`: lines from one part of k to the next
 };
 
-/// As launch_residue_norms(), without powers.
-DeviceStatus launch_residue_norms_kept(Scalar scalar, const ResidueLines (&operands)[2],
-                                       const MeasuredLines (&measured)[2], void* scratch, GuardWords* words,
-                                       StreamHandle stream);
+/// log2_norm of both operands. Without powers their largest values go to GuardWords::plain_max_bits. With powers it is
+/// settled what counts: where powers do, norms and largest values are found anew with them, and what they make of lines
+/// (line_growth). `scratch`: kNormParts parts of each line. `measured`: where there are no powers.
+DeviceStatus launch_residue_norms(Scalar scalar, const ResidueLines (&operands)[2], const MeasuredLines (&measured)[2],
+                                  void* scratch, GuardWords* words, StreamHandle stream);
 
 }  // namespace heptad::cuda

@@ -50,12 +50,6 @@ DeviceStatus launch_complex_evenness(const EvennessLaunch& launch, StreamHandle 
 DeviceStatus launch_complex_scale(Scalar scalar, const DeviceMatrix& c, double beta, double beta_imaginary,
                                   const Guard& guard, StreamHandle stream);
 
-/// log2_norm of both operands. Without powers their largest values go to GuardWords::plain_max_bits. With powers it is
-/// settled what counts: where powers do, norms and largest values are found anew with them, and what they make of lines
-/// (line_growth). `scratch`: kNormParts parts of each line.
-DeviceStatus launch_residue_norms(Scalar scalar, const ResidueLines (&operands)[2], void* scratch, GuardWords* words,
-                                  StreamHandle stream);
-
 /// The exponents of lines, and planes[t](line, p) = the integer of that place modulo the t-th modulus; zeros behind
 /// `depth`. Of one operand or of both.
 struct ResidueConvert {

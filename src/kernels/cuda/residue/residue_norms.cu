@@ -125,14 +125,8 @@ NormArguments arguments_of_rest(Scalar scalar, const ResidueLines (&operands)[2]
 
 }  // namespace
 
-DeviceStatus launch_residue_norms(Scalar scalar, const ResidueLines (&operands)[2], void* scratch, GuardWords* words,
-                                  StreamHandle stream) {
-    return launch_residue_norms_kept(scalar, operands, {}, scratch, words, stream);
-}
-
-DeviceStatus launch_residue_norms_kept(Scalar scalar, const ResidueLines (&operands)[2],
-                                       const MeasuredLines (&measured)[2], void* scratch, GuardWords* words,
-                                       StreamHandle handle) {
+DeviceStatus launch_residue_norms(Scalar scalar, const ResidueLines (&operands)[2], const MeasuredLines (&measured)[2],
+                                  void* scratch, GuardWords* words, StreamHandle handle) {
     auto* const stream = static_cast<cudaStream_t>(handle);
     const NormArguments args = line_arguments<Part>(scalar, operands, scratch, words, measured),
                         rest = arguments_of_rest(scalar, operands, measured, scratch, words);

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "base/complex_as_real.hpp"
-#include "base/error.hpp"
 #include "kernels/cuda/device/cuda_backend_state.hpp"
 #include "kernels/cuda/residue/residue_certificate.hpp"
 #include "kernels/cuda/residue/residue_views.hpp"
@@ -62,7 +61,7 @@ void CudaBackend::measure(const ConstView& a, const ConstView& b, const Choice& 
         }
     }
     const auto measure_lines = [&](const MeasuredLines(&known)[2]) {
-        check_launch(launch_residue_norms_kept(part_scalar(a.type), lines, known, parts, state.words(), state.stream),
+        check_launch(launch_residue_norms(part_scalar(a.type), lines, known, parts, state.words(), state.stream),
                      "measure rows and columns");
     };
     // To judge takes a few small launches, one after another, beside one that reads everything.

@@ -1,4 +1,4 @@
-#include "kernels/cuda/device/pci_bus.hpp"
+#include "bench/suites/pci_bus.hpp"
 
 #include <cuda_runtime_api.h>
 

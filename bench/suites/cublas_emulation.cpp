@@ -1,4 +1,4 @@
-#include "kernels/cuda/vendor/cublas_emulation.hpp"
+#include "bench/suites/cublas_emulation.hpp"
 
 #include <cuda_runtime.h>
 #include <dlfcn.h>
