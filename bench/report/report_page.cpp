@@ -24,6 +24,7 @@ struct ResultFile {
     Json machine = Json::object();
     std::vector<Record> records = {};
     std::vector<Series> series = {};  // of the records
+    Json grades = Json::array();      // of `bench grade`
 };
 
 bool has_list(const Json& content, const char* key) {
@@ -53,6 +54,9 @@ ResultFile read_results(const ReportSource& source) {
         file.records.push_back(read_record(record));
     }
     file.series = series_of(file.records);
+    if (has_list(source.content, "grades")) {
+        file.grades = source.content["grades"];
+    }
     return file;
 }
 
@@ -287,6 +291,37 @@ std::string stage_cards(const ResultFile& file) {
                               html + "</div>\n";
 }
 
+std::string grades_html(const ResultFile& file) {
+    constexpr std::pair<const char*, const char*> kColumns[] = {{"product", "product"},
+                                                                {"type", "type"},
+                                                                {"grade", "grade"},
+                                                                {"zeros", "zeros kept"},
+                                                                {"wide_span", "wide span kept"},
+                                                                {"error_over_u", "error / u"},
+                                                                {"growth", "growth with n"}};
+    std::string head, rows;
+    for (const auto& [key, title] : kColumns) {
+        head += fmt::format("<th scope=\"col\">{}</th>", title);
+    }
+    for (const Json& grade : file.grades) {
+        rows += "<tr>";
+        for (const auto& [key, title] : kColumns) {
+            const Figure number = grade.is_object() ? figure(grade, key) : std::nullopt;
+            const std::string text = number              ? fmt::format("{:.3g}", *number)
+                                     : grade.is_object() ? word(grade, key)
+                                                         : "";
+            rows += fmt::format("<td data-l=\"{}\">{}</td>", title, html_text(text));
+        }
+        rows += "</tr>\n";
+    }
+    return rows.empty() ? ""
+                        : fmt::format(
+                              "<h3>Grades</h3><p class=\"note\">Are zeros zero, do rows and columns of a wide "
+                              "span keep their digits, does the error grow no more than linearly?</p>\n"
+                              "<table><thead><tr>{}</tr></thead><tbody>\n{}</tbody></table>\n",
+                              head, rows);
+}
+
 /// Bandwidths of machines that were measured: built in, and of tuning files among the sources.
 std::vector<std::pair<std::string, double>> bandwidths(const std::vector<ReportSource>& sources) {
     std::vector<std::pair<std::string, double>> all;
@@ -374,9 +409,10 @@ std::string report_page(const std::vector<ReportSource>& sources) {
     const auto known = bandwidths(sources);
     for (std::size_t i = 0; i < files.size(); ++i) {
         const ResultFile& file = files[i];
-        html += fmt::format("<section id=\"file{}\"><h2>{}</h2>\n{}{}{}{}{}{}</section>\n", i, html_text(file.title),
-                            machine_html(file), shape_cards(file), energy_cards(file), stage_cards(file),
-                            rooflines_html(file, known), table_html(file.records));
+        html += fmt::format("<section id=\"file{}\"><h2>{}</h2>\n{}{}{}{}{}{}{}</section>\n", i, html_text(file.title),
+                            machine_html(file), grades_html(file), shape_cards(file), energy_cards(file),
+                            stage_cards(file), rooflines_html(file, known),
+                            file.records.empty() && !file.grades.empty() ? "" : table_html(file.records));
     }
     return fmt::format("{}</main>\n<script>\n{}</script></body></html>\n", html, resource("report.js"));
 }

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <random>
 #include <vector>
@@ -14,7 +16,11 @@
 
 #include "base/error.hpp"
 #include "base/types.hpp"
+#include "bench/suites/bench_machine.hpp"
 #include "bench/suites/bench_words.hpp"
+#include "bench/suites/cublas_emulation.hpp"
+#include "bench/suites/device_operand.hpp"
+#include "bench/suites/result_files.hpp"
 #include "check/double_double.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
@@ -25,7 +31,8 @@ namespace {
 struct GradeArguments {
     std::vector<Type> types;
     std::vector<std::int64_t> sizes;
-    std::string device;
+    std::string device, command;
+    ResultFiles results;
 };
 
 /// One way to multiply.
@@ -33,12 +40,42 @@ struct Graded {
     const char* name;
     Accuracy accuracy;
     bool is_library;
+    int emulated_bits = 0;  // cuBLAS's own emulation of f64, with so many
 };
-constexpr Graded kGraded[] = {{"library", Accuracy::strict, true},
-                              {"strict", Accuracy::strict, false},
-                              {"balanced", Accuracy::balanced, false},
-                              {"fast", Accuracy::fast, false},
-                              {"exact", Accuracy::exact, false}};
+constexpr Graded kGraded[] = {{"library", Accuracy::strict, true},        {"strict", Accuracy::strict, false},
+                              {"balanced", Accuracy::balanced, false},    {"fast", Accuracy::fast, false},
+                              {"exact", Accuracy::exact, false},          {"emulated-53", Accuracy::strict, true, 53},
+                              {"emulated-55", Accuracy::strict, true, 55}};
+
+/// Matrices that come from the host and go back there, multiplied by cuBLAS's emulation in between.
+class Emulation {
+public:
+    Emulation(const std::string& device, int bits) : stream_(cuda::device_index(device)), bits_(bits) {}
+
+    void multiply(const double* a, const double* b, double* c, std::int64_t n) {
+        constexpr std::int64_t kBytes = 3 * 48;  // of workspace for each entry: more than it takes
+        const std::int64_t row_bytes = n * 8;
+        const DeviceOperand left(Type::f64, n, n, stream_), right(Type::f64, n, n, stream_),
+            result(Type::f64, n, n, stream_);
+        const auto copy = [&](const void* from, void* to) {
+            cuda::copy_rows(from, row_bytes, to, row_bytes, row_bytes, n, stream_.handle());
+        };
+        copy(a, left.view.data);
+        copy(b, right.view.data);
+        copy(c, result.view.data);
+        cuda::CublasEmulation emulation(stream_.device(), stream_.handle(), bits_, kBytes * n * n);
+        emulation.multiply({1, left.view, right.view, 0, result.view});
+        if (emulation.bits_used() == 0) {
+            fail(ErrorCode::input, "cuBLAS does not emulate this product; its own arithmetic is graded as 'library'");
+        }
+        copy(result.view.data, c);
+        stream_.synchronize();
+    }
+
+private:
+    cuda::Stream stream_;
+    int bits_;
+};
 
 template <class T>
 struct Square {
@@ -56,6 +93,9 @@ public:
         options_.accuracy = graded.accuracy;
         options_.device = device;
         options_.levels = graded.is_library ? 0 : options_.levels;
+        if (graded.emulated_bits > 0) {
+            emulation_ = std::make_unique<Emulation>(device, graded.emulated_bits);
+        }
     }
 
     /// A and B are full of numbers, but a row and a column never have one in the same place for some entries of C.
@@ -125,6 +165,12 @@ private:
     Square<T> product(const Square<T>& a, const Square<T>& b) const {
         Square<T> c(a.n);
         std::fill(c.values.begin(), c.values.end(), std::numeric_limits<T>::quiet_NaN());
+        if constexpr (std::is_same_v<T, double>) {
+            if (emulation_ != nullptr) {
+                emulation_->multiply(a.values.data(), b.values.data(), c.values.data(), c.n);
+                return c;
+            }
+        }
         multiply(MatrixView<const T>::row_major(a.values.data(), a.n, a.n),
                  MatrixView<const T>::row_major(b.values.data(), b.n, b.n),
                  MatrixView<T>::row_major(c.values.data(), c.n, c.n), options_);
@@ -154,6 +200,7 @@ private:
     }
 
     Options options_;
+    std::unique_ptr<Emulation> emulation_;
     std::mt19937 random_{42};
 };
 
@@ -189,8 +236,10 @@ std::string verdict(const std::vector<std::int64_t>& sizes, Test&& test) {
     return "yes";
 }
 
+/// Prints a line, and returns what it says.
 template <class T>
-void grade(const Graded& graded, Type type, const GradeArguments& arguments) {
+nlohmann::ordered_json grade(const Graded& graded, Type type, const GradeArguments& arguments) {
+    nlohmann::ordered_json record{{"type", type_name(type)}, {"product", graded.name}};
     Grading<T> grading(graded, arguments.device);
     std::vector<double> logs_n, logs_error;
     double last = 0;
@@ -201,41 +250,62 @@ void grade(const Graded& graded, Type type, const GradeArguments& arguments) {
         return std::isfinite(last);
     });
     if (grows == "refused") {
-        print(fmt::format("{:<5} {:<9} refused\n", type_name(type), graded.name));
-        return;
+        print(fmt::format("{:<5} {:<11} refused\n", type_name(type), graded.name));
+        record["grade"] = grows;
+        return record;
     }
     const std::string zeros = verdict(arguments.sizes, [&](std::int64_t n) { return grading.keeps_zeros(n); });
     const std::string span = verdict(arguments.sizes, [&](std::int64_t n) { return grading.keeps_span(n); });
     const double growth = slope(logs_n, logs_error);
     const bool is_a = zeros == "yes" && !span.starts_with("no") && growth <= 1 && std::isfinite(last);
     const char* const told = !is_a ? "below A" : span == "refused" ? "A, or refused" : "A";
-    print(fmt::format("{:<5} {:<9} {:<9} {:<9} {:>10.2f} {:>10.2f}  {}\n", type_name(type), graded.name, zeros, span,
+    print(fmt::format("{:<5} {:<11} {:<9} {:<9} {:>10.2f} {:>10.2f}  {}\n", type_name(type), graded.name, zeros, span,
                       last, growth, told));
+    record.update({{"zeros", zeros}, {"wide_span", span}, {"error_over_u", last}, {"growth", growth}, {"grade", told}});
+    return record;
 }
 
 void run(const GradeArguments& arguments) {
-    print(fmt::format("{:<5} {:<9} {:<9} {:<9} {:>10} {:>10}  {}\n", "type", "product", "zeros", "wide span",
+    require_writable(arguments.results);
+    const bool on_device = cuda::is_device_name(arguments.device);
+    print(fmt::format("{:<5} {:<11} {:<9} {:<9} {:>10} {:>10}  {}\n", "type", "product", "zeros", "wide span",
                       "error / u", "growth", "grade"));
+    nlohmann::ordered_json grades = nlohmann::ordered_json::array();
     for (const Type type : arguments.types) {
         for (const Graded& graded : kGraded) {
-            type == Type::f64 ? grade<double>(graded, type, arguments) : grade<float>(graded, type, arguments);
+            if (graded.emulated_bits > 0 && (type != Type::f64 || !on_device || !cuda::CublasEmulation::is_there())) {
+                continue;
+            }
+            grades.push_back(type == Type::f64 ? grade<double>(graded, type, arguments)
+                                               : grade<float>(graded, type, arguments));
         }
+    }
+    if (arguments.results.any()) {
+        const std::optional<int> device =
+            on_device ? std::optional(cuda::device_index(arguments.device)) : std::nullopt;
+        write_results(arguments.results, {{"machine", machine_facts(arguments.command, device)},
+                                          {"results", nlohmann::ordered_json::array()},
+                                          {"grades", grades}});
+        print(results_line(arguments.results));
     }
 }
 
-Command add_bench_grade(CLI::App& bench, const std::string&) {
+Command add_bench_grade(CLI::App& bench, const std::string& typed) {
     CLI::App* suite = bench.add_subcommand("grade", "grades of products, by the tests for implementations of the BLAS");
     auto words = std::make_shared<BenchWords>();
+    auto results = std::make_shared<ResultFiles>();
     suite->add_option("--types", words->types, "of f32, f64 (default: both)")->type_name("T,...");
     suite->add_option("--sizes", words->sizes, "sides of squares (default: 16 to 512)")->type_name("N,...");
     suite->add_option("--device", words->device, "cpu (default), cuda or cuda:N")->type_name("D");
+    add_result_options(*suite, *results);
     suite->footer(
         "zeros: entries of C that are sums of zeros are zero. wide span: rows and columns with numbers of all sizes "
         "keep\n"
         "their digits. error: the largest over |A||B|, at the largest n; growth: its slope over n, in logarithms.\n"
+        "emulated-53: cuBLAS's own emulation of f64 with so many bits, on a device that has it.\n"
         "Example: heptad bench grade --types f64 --sizes 256,512,1024,2048");
     return {
-        suite, [words] {
+        suite, [words, results, typed] {
             auto arguments = std::make_shared<GradeArguments>();
             for (const std::string& name : chosen("--types", words->types, "f32,f64")) {
                 arguments->types.push_back(type_from_name(name));
@@ -248,6 +318,8 @@ Command add_bench_grade(CLI::App& bench, const std::string&) {
                 arguments->sizes.push_back(size.n);
             }
             arguments->device = words->device.empty() ? "cpu" : words->device;
+            arguments->command = typed;
+            arguments->results = *results;
             return [arguments] { run(*arguments); };
         }};
 }

@@ -92,7 +92,8 @@ TEST_F(Bench, a_library_against_itself_is_told_where_asked_for) {
 }
 
 TEST_F(Bench, grades_tell_words_apart) {
-    const Outcome outcome = heptad({"bench", "grade", "--types", "f64", "--sizes", "16,48,160"});
+    const Outcome outcome = heptad(
+        {"bench", "grade", "--types", "f64", "--sizes", "16,48,160", "--json", "grades.json", "--html", "grades.html"});
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
     const auto grade_of = [&](const std::string& word) {
         std::istringstream lines(outcome.out);
@@ -108,6 +109,13 @@ TEST_F(Bench, grades_tell_words_apart) {
     EXPECT_EQ(grade_of("exact"), "A, or refused") << outcome.out;
     EXPECT_FALSE(grade_of("balanced").empty());
     EXPECT_FALSE(grade_of("fast").empty());
+    const nlohmann::json file = nlohmann::json::parse(read("grades.json"), nullptr, false);
+    ASSERT_EQ(file["grades"].size(), 5U);
+    EXPECT_EQ(file["grades"][1]["product"], "strict");
+    EXPECT_EQ(file["grades"][1]["grade"], "A");
+    EXPECT_GT(file["grades"][1]["error_over_u"].get<double>(), 0);
+    EXPECT_FALSE(file["machine"]["command"].get<std::string>().empty());
+    EXPECT_NE(read("grades.html").find("<td data-l=\"product\">balanced</td>"), std::string::npos);
     EXPECT_EQ(heptad({"bench", "grade", "--sizes", "16x8x16"}).exit_code, 2);
     EXPECT_EQ(heptad({"bench", "grade", "--types", "i32"}).exit_code, 2);
 }
