@@ -9,13 +9,13 @@
 
 #include "base/error.hpp"
 #include "base/types.hpp"
+#include "bench/suites/cublas_emulation.hpp"
 #include "bench/suites/device_contest.hpp"
 #include "bench/suites/device_energy.hpp"
 #include "bench/suites/device_error.hpp"
 #include "bench/suites/device_loop.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/text.hpp"
-#include "bench/suites/cublas_emulation.hpp"
 #include "product/device/device_product.hpp"
 #include "product/request/request.hpp"
 

@@ -18,12 +18,12 @@
 #include "base/types.hpp"
 #include "bench/suites/bench_machine.hpp"
 #include "bench/suites/bench_words.hpp"
+#include "bench/suites/cublas_emulation.hpp"
 #include "bench/suites/device_operand.hpp"
 #include "bench/suites/result_files.hpp"
 #include "check/double_double.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
-#include "kernels/cuda/vendor/cublas_emulation.hpp"
 
 namespace heptad::cli {
 namespace {
