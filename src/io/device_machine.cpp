@@ -72,12 +72,14 @@ Machine load_device_machine(int device, NamedFile missing) {
     const cuda::Report& report = cuda::known_report();
     const std::string name = device_name(report, device);
     if (!name.empty()) {
+        const cuda::DeviceInfo& info = report.devices[static_cast<std::size_t>(device)];
         const std::vector<Machine> kept = read_machines(device_tune_file(device), missing);
         if (!kept.empty()) {
-            return with_complex_leaves(kept.front());
+            Machine measured = with_complex_leaves(kept.front());
+            measured.shared_bytes = info.shared_bytes;
+            return measured;
         }
-        const cuda::DeviceInfo& info = report.devices[static_cast<std::size_t>(device)];
-        Machine machine = without_fused_tiles_beyond(default_device_machine(), info.shared_bytes);
+        Machine machine = with_shared_memory(default_device_machine(), info.shared_bytes);
         constexpr int kHopper = 9;  // whose kernel multiplies residues in the built-in figures; others must be measured
         if (info.major != kHopper) {
             std::erase_if(machine.leaves,
@@ -88,10 +90,11 @@ Machine load_device_machine(int device, NamedFile missing) {
     return default_device_machine();
 }
 
-Machine without_fused_tiles_beyond(Machine machine, int shared_bytes) {
+Machine with_shared_memory(Machine machine, int shared_bytes) {
     std::erase_if(machine.fused, [&](const FusedProfile& profile) {
         return !cuda::fused_tile_fits(profile.type, profile.tile, shared_bytes);
     });
+    machine.shared_bytes = shared_bytes;
     return machine;
 }
 

@@ -12,8 +12,8 @@ namespace heptad {
 
 /// machines/h200.json: other chips are slower all over, but in similar proportions.
 Machine default_device_machine();
-/// Without the kernels with sums inside that need more shared memory than a block may have.
-Machine without_fused_tiles_beyond(Machine machine, int shared_bytes);
+/// Of a device whose thread blocks may have so much: without the kernels with sums inside that need more.
+Machine with_shared_memory(Machine machine, int shared_bytes);
 /// The description kept by `heptad tune` for this device, or the default one as far as its kernels run there.
 Machine load_device_machine(int device, NamedFile missing = NamedFile::must_exist);
 /// The kernels of the vendor's library that were the fastest.

@@ -131,6 +131,7 @@ struct Machine {
     std::vector<FusedProfile> fused;         // empty: no such kernels
     std::vector<BitSplitSample> bit_splits;  // devices; empty: as predicted
     std::vector<BitHostSample> bit_hosts;    // devices; empty: as predicted
+    int shared_bytes = 227 << 10;            // that a thread block may have: on the device at hand, or else on an H200
 };
 
 /// The factor by which a leaf is slower on misaligned rows.

@@ -7,6 +7,7 @@
 #include "base/device_layout.hpp"
 #include "base/fail_if.hpp"
 #include "base/moduli.hpp"
+#include "base/number_tiles.hpp"
 #include "base/types.hpp"
 #include "plan/model/normalize_plan.hpp"
 #include "plan/predict/error_bound.hpp"
@@ -36,10 +37,22 @@ int fewest_moduli(Type type) {
     return has_wide_parts(type) ? kFewestModuliOfF64 : kFewestModuliOfF32;
 }
 
+bool is_empty(const ProductPlan& plan) {
+    return std::min({plan.m, plan.k, plan.n}) == 0;
+}
+
 bool fits_residues(const ProductPlan& plan) {
     const BlockGrid blocks = residue_levels(plan).blocks;
     return plan.m >= blocks.m && plan.k >= blocks.k && plan.n >= blocks.n &&
            residue_block_bytes(plan.k, blocks.k) <= kLongestDeviceSum;
+}
+
+std::int64_t bytes_in_shared_memory(const ProductPlan& plan) {
+    const ResidueLevels levels = residue_levels(plan);
+    const std::int64_t blocks = levels.in_kernels ? levels.blocks.m * levels.blocks.k : 1;
+    const std::int64_t number_bytes = rounds_once(plan) || has_wide_parts(plan.type) ? 8 : 4;
+    constexpr std::int64_t kOfBlock = kNumberTileLines * sizeof(std::int32_t);  // exponents of its lines
+    return blocks * (kNumberTileLines * kNumberTilePitch * number_bytes + kOfBlock);
 }
 
 /// Of two numbers and fewer, the bound of `strict` has no room for the rounding of integers.
@@ -108,13 +121,17 @@ DeviceResidueLayout device_residue_layout(const ProductPlan& plan) {
     return layout;
 }
 
-bool take_residues(ProductPlan& plan, const Problem& problem) {
+bool fits_shared_memory(const ProductPlan& plan, const Machine& machine) {
+    return !is_by_residues(plan) || bytes_in_shared_memory(plan) <= machine.shared_bytes;
+}
+
+bool take_residues(ProductPlan& plan, const Problem& problem, const Machine& machine) {
     const Accuracy accuracy = problem.options.accuracy;
     const bool may_certify = !is_complex(plan.type) && plan.k >= kShortestCertified;
     const bool has_word =
         accuracy == Accuracy::balanced || accuracy == Accuracy::fast || (accuracy == Accuracy::strict && may_certify);
     if (!is_on_device(plan) || !has_type_of_residues(plan.type) || !has_word || plan.padded ||
-        !residue_levels_refusal(plan.levels).empty() || !fits_residues(plan)) {
+        !residue_levels_refusal(plan.levels).empty()) {
         return false;
     }
     ProductPlan taken = plan;
@@ -122,7 +139,10 @@ bool take_residues(ProductPlan& plan, const Problem& problem) {
     taken.least_evenness = accuracy == Accuracy::balanced ? least_evenness()
                            : accuracy == Accuracy::strict ? kCertifiedEvenness
                                                           : 0;
-    if (!fit_tiles(taken, problem.options.workspace_limit_bytes)) {
+    while (!taken.levels.empty() && !fits_shared_memory(taken, machine)) {
+        taken.levels.pop_back();
+    }
+    if (!fits_residues(taken) || !fit_tiles(taken, problem.options.workspace_limit_bytes)) {
         return false;
     }
     plan = std::move(taken);
@@ -176,8 +196,7 @@ ProductPlan make_exact_device_plan(const Problem& problem, const Machine& machin
         plan.levels = levels_inside_residues(options, levels);
         plan.leaf = plan.fringe_leaf = kResidueLeaf;
         plan.arithmetic.moduli = is_integer(plan.type) ? integer_moduli(plan.k) : kMostModuli;
-        const bool is_empty = std::min({plan.m, plan.k, plan.n}) == 0 && levels == 0;
-        if (!is_empty && !fits_residues(plan)) {
+        if (!(is_empty(plan) && levels == 0) && !(fits_residues(plan) && fits_shared_memory(plan, machine))) {
             continue;
         }
         if (!fit_tiles(plan, options.workspace_limit_bytes)) {
@@ -228,7 +247,7 @@ void check_device_residue_plan(const ProductPlan& plan) {
     const BlockGrid blocks = residue_levels(plan).blocks;
     const std::int64_t most_m = std::min(plan.m, kMostTileLines), most_n = std::min(plan.n, kMostTileLines);
     fail_if(!fits(plan.tile_m, most_m) || !fits(plan.tile_n, most_n) || plan.tile_k != plan.k ||
-                residue_block_bytes(plan.k, blocks.k) > kLongestDeviceSum,
+                (!is_empty(plan) && residue_block_bytes(plan.k, blocks.k) > kLongestDeviceSum),
             ErrorCode::input, "tiles of this plan by residues are up to {} x {}, with all of k, up to {}", most_m,
             most_n, blocks.k * kLongestDeviceSum);
     const std::int64_t bytes = device_residue_layout(plan).bytes();

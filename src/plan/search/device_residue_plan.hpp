@@ -29,9 +29,13 @@ struct DeviceResidueLayout {
 };
 DeviceResidueLayout device_residue_layout(const ProductPlan& plan);
 
-/// Makes a plan one by residues, with its levels inside. False, and the plan is as it was: it cannot be one, for its
-/// type, its levels, its sizes, its accuracy or the workspace.
-bool take_residues(ProductPlan& plan, const Problem& problem);
+/// Has a thread block room for what waits for its residues? Levels inside kernels keep a tile of every block: two
+/// levels over numbers of 8 bytes take 137 KiB, and chips of the generations 8.6 and 8.9 have 99.
+bool fits_shared_memory(const ProductPlan& plan, const Machine& machine);
+
+/// Makes a plan one by residues, with its levels inside, as many as shared memory holds. False, and the plan is as it
+/// was: it cannot be one, for its type, its levels, its sizes, its accuracy or the workspace.
+bool take_residues(ProductPlan& plan, const Problem& problem, const Machine& machine);
 void check_device_residue_plan(const ProductPlan& plan);
 /// Gives a plan the largest tiles with which it takes no more than so many bytes. False, and it is as it was: none do.
 bool fit_tiles(ProductPlan& plan, std::int64_t bytes);

@@ -50,7 +50,7 @@ bool calls_leaves(const ProductPlan& plan) {
 }
 
 void fill_in(ProductPlan& plan, const Problem& problem, const Machine& machine) {
-    if (leaf_traits(problem.options.leaf).by_residues && !take_residues(plan, problem)) {
+    if (leaf_traits(problem.options.leaf).by_residues && !take_residues(plan, problem, machine)) {
         plan.levels.clear();
     }
     normalize_plan(plan);

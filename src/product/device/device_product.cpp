@@ -17,6 +17,7 @@
 #include "kernels/cuda/device/cuda_backend.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "plan/predict/error_bound.hpp"
+#include "plan/search/device_residue_plan.hpp"
 #include "plan/search/level_layout.hpp"
 #include "plan/search/planner.hpp"
 #include "plan/search/transfer_plan.hpp"
@@ -185,6 +186,10 @@ RunReport enqueue(const Product& product, const ProductPlan& plan, int device, c
                   void* workspace, cuda::CudaBackend& backend) {
     if (!plan.levels.empty() || plan.padded || plan.leaf == "cublaslt") {
         const DeviceFigures of_device = figures_of(device);
+        fail_if(!fits_shared_memory(plan, *of_device.machine), ErrorCode::input,
+                "the {} levels of this plan by residues want more than the {} bytes of shared memory that thread "
+                "blocks have on cuda:{}; set levels to 1, or leave the plan out",
+                plan.levels.size(), of_device.machine->shared_bytes, device);
         backend.set_pass_shapes(pass_shapes(*of_device.machine));
         backend.set_vendor_kernels(of_device.kernels);
     }

@@ -314,6 +314,45 @@ TEST(device_residue_plan, fits_the_workspace_by_tiles_of_c) {
     EXPECT_FALSE(is_by_residues(make_plan(asked, machine(), device_limits())));
 }
 
+TEST(device_residue_plan, levels_inside_fit_the_shared_memory_of_the_chip) {
+    const auto levels = [](Type type, Accuracy accuracy, int shared_kib, const std::string& algorithm = "auto") {
+        Problem asked = problem(16384, 16384, 16384, type, accuracy);
+        asked.options.leaf = kResidueLeaf;
+        asked.options.levels = 2;
+        asked.options.algorithm = algorithm;
+        Machine device = machine();
+        device.shared_bytes = shared_kib << 10;
+        const ProductPlan plan = make_plan(asked, device, device_limits());
+        EXPECT_TRUE(is_by_residues(plan) && fits_shared_memory(plan, device)) << to_string(plan);
+        return static_cast<int>(plan.levels.size());
+    };
+    constexpr int kOfAda = 99, kOfAmpere = 163;
+    for (const auto& [type, accuracy, in_ada] : {std::tuple{Type::f32, Accuracy::balanced, 2},
+                                                 {Type::f32, Accuracy::exact, 1},
+                                                 {Type::f64, Accuracy::balanced, 1},
+                                                 {Type::f64, Accuracy::exact, 1},
+                                                 {Type::i64, Accuracy::balanced, 1}}) {
+        EXPECT_EQ(levels(type, accuracy, kOfAmpere), 2) << static_cast<int>(type);
+        EXPECT_EQ(levels(type, accuracy, kOfAda), in_ada) << static_cast<int>(type);
+        EXPECT_EQ(levels(type, accuracy, kOfAda, "strassen"), 2) << "passes keep no tile of every block";
+    }
+    ProductPlan of_others = make_plan(problem(16384, 16384, 16384, Type::i64), machine(), device_limits());
+    of_others.levels = {{kHalving, LevelMode::parallel, ""}, {kHalving, LevelMode::parallel, ""}};
+    Machine ada;
+    ada.shared_bytes = kOfAda << 10;
+    EXPECT_FALSE(fits_shared_memory(of_others, ada));
+}
+
+TEST(device_residue_plan, nothing_is_a_product_whatever_k) {
+    for (const auto& [m, n] : {std::pair{0, 5}, {5, 0}}) {
+        for (const auto& [type, accuracy] : {std::pair{Type::i64, Accuracy::balanced}, {Type::f64, Accuracy::exact}}) {
+            const ProductPlan plan = make_plan(problem(m, 1 << 20, n, type, accuracy), machine(), device_limits());
+            ASSERT_TRUE(is_by_residues(plan));
+            EXPECT_NO_THROW(check_plan(plan)) << to_string(plan);
+        }
+    }
+}
+
 TEST(device_residue_plan, tiles_have_no_more_lines_than_a_grid_has_layers_for) {
     constexpr std::int64_t kMost = std::int64_t{65535} * 16;
     for (const auto& [m, n] : {std::pair{kMost, std::int64_t{64}}, {kMost + 1, 64}, {64, kMost + 1}, {1 << 24, 256}}) {

@@ -83,8 +83,7 @@ TEST(device_plan, kernels_with_sums_inside_that_do_not_fit_a_chip_are_not_planne
     }
     const auto types = [](int shared_kib) {
         std::set<Type> found;
-        for (const FusedProfile& profile :
-             without_fused_tiles_beyond(default_device_machine(), shared_kib << 10).fused) {
+        for (const FusedProfile& profile : with_shared_memory(default_device_machine(), shared_kib << 10).fused) {
             found.insert(profile.type);
         }
         return found;
@@ -95,7 +94,7 @@ TEST(device_plan, kernels_with_sums_inside_that_do_not_fit_a_chip_are_not_planne
     Options options = fast_on_device();
     options.mode = "fused";
     const Problem problem{4096, 4096, 4096, Type::f64, 1, options};
-    EXPECT_THROW((void)make_plan(problem, without_fused_tiles_beyond(default_device_machine(), 99 << 10), {}), Error);
+    EXPECT_THROW((void)make_plan(problem, with_shared_memory(default_device_machine(), 99 << 10), {}), Error);
 }
 
 TEST(device_plan, strict_is_the_vendors_product_or_certified) {

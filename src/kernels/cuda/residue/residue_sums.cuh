@@ -2,18 +2,19 @@
 // of the sums of blocks.
 #pragma once
 
+#include "base/number_tiles.hpp"
 #include "kernels/cuda/residue/residue_levels.cuh"
 
 namespace heptad::cuda {
 namespace {
 
 constexpr int kThreads = 256, kEach = 4;
-constexpr int kTileLines = 16, kTileDepth = 64;  // of each block
+constexpr int kTileLines = kNumberTileLines, kTileDepth = 64;  // of each block
 static_assert(kTileLines * kTileDepth == kThreads * kEach);
 
 /// Numbers as they wait for their residues.
 template <class Kept>
-using Tile = Kept[kTileLines][kTileDepth + 4];
+using Tile = Kept[kTileLines][kNumberTilePitch];
 
 /// Of four neighbours in every block, the residues of all sums.
 template <bool OfB, int Levels, class Integer, class Kept, class Constants>
