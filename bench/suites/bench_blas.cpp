@@ -72,11 +72,15 @@ std::vector<BlasLine> blas_lines_of(const BenchBlasArguments& bench) {
         if (!bench.shapes.empty()) {
             for (const ProblemSize& size : bench.shapes) {
                 lines.push_back({type, size});
+                if (size.m == size.n) {
+                    lines.push_back({type, size, true});
+                }
             }
             continue;
         }
         const std::int64_t most = bench.quick || is_complex(type) ? 4096 : 8192;  // four times the work
-        for (const std::int64_t n : {1, 4, 16, 64, 256, 1000, 1024, 1536, 2048, 3072, 4096, 6144, 8192}) {
+        for (const std::int64_t n :
+             {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000, 1024, 1536, 2048, 3072, 4096, 6144, 8192}) {
             if (n <= most) {
                 lines.push_back({type, {n, n, n}});
             }
@@ -87,10 +91,13 @@ std::vector<BlasLine> blas_lines_of(const BenchBlasArguments& bench) {
                 lines.push_back({type, thin});
             }
         }
-        for (const std::int64_t n : {64, 1024, 2048, 4096, 8192}) {
+        for (const std::int64_t n : {1, 8, 64, 512, 1024, 2048, 4096, 8192}) {
             if (n <= most) {
                 lines.push_back({type, {n, n, n}, true});
             }
+        }
+        for (const ProblemSize thin : {ProblemSize{4096, 64, 4096}, ProblemSize{64, 4096, 64}}) {
+            lines.push_back({type, thin, true});
         }
     }
     return lines;
@@ -128,6 +135,16 @@ void mirror(Matrix& c) {
         for (std::int64_t j = 0; j < i; ++j) {
             data[i * n + j] = data[j * n + i];
         }
+    }
+}
+
+template <class T>
+void call_once(const Libraries& libraries, Type type) {
+    for (const bool is_syrk : {false, true}) {
+        const BlasLine line{type, {1, 1, 1}, is_syrk};
+        const Matrix a(type, 1, 1), b(type, 1, 1);
+        Matrix c(type, 1, 1);
+        contestant<T>("heptad", libraries.drop_in, line, a, b, c).run(1);
     }
 }
 
@@ -173,6 +190,11 @@ void run(const BenchBlasArguments& bench) {
     const Libraries libraries;
     print(fmt::format("{:>6} {:>7}  {:<4} {:<5} {:>6} {:>6} {:>6} {:>10} {:>10} {:>10}\n", "ratio", "error x", "type",
                       "entry", "m", "k", "n", "openblas", "drop-in", "extra ns"));
+    // The drop-in's entries look for the library that they stand before at their first call: while there is only one.
+    call_once<float>(libraries, Type::f32);
+    call_once<double>(libraries, Type::f64);
+    call_once<std::complex<float>>(libraries, Type::c64);
+    call_once<std::complex<double>>(libraries, Type::c128);
     std::vector<BenchRecord> records;
     for (const BlasLine& line : blas_lines_of(bench)) {
         records.push_back(line.type == Type::f32   ? run_line<float>(line, libraries, bench.rounds)
@@ -184,8 +206,8 @@ void run(const BenchBlasArguments& bench) {
         print(fmt::format("{:>6.3f} {:>7}  {:<4} {:<5} {:>6} {:>6} {:>6} {:>10} {:>10} {:>10.0f}\n", done.ratio,
                           error_ratio_text(done), type_name(done.type), done.variant, done.size.m, done.size.k,
                           done.size.n, format_seconds(done.vendor_s), format_seconds(done.heptad_s), extra_s * 1e9));
+        write_results(bench.results, bench.command, records);  // a run that is stopped leaves what it has
     }
-    write_results(bench.results, bench.command, records);
     print(results_line(bench.results));
 }
 
@@ -200,7 +222,8 @@ Command add_bench_blas(CLI::App& bench, const std::string& typed) {
     suite->add_flag("--quick", blas->quick, "up to 4096");
     add_result_options(*suite, blas->results);
     suite->footer(
-        "The drop-in's own settings are in the environment (docs/drop-in.md).\n"
+        "The drop-in's own settings are in the environment (docs/drop-in.md). Sizes with M = N are for syrk, too.\n"
+        "The result files are written anew after every line, so a run that is stopped leaves what it has.\n"
         "Example: heptad bench blas --types f64 --sizes 1,64,2048,4096 --json result.json");
     return {suite, [words, blas] {
                 for (const std::string& name : split(words->types.empty() ? "f32,f64,c64,c128" : words->types, ',')) {

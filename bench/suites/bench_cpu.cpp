@@ -163,6 +163,7 @@ void run(const BenchCpuArguments& bench) {
         done_s += line.guessed_s;
         meter.clear();
         print(table_row(records.back()));
+        write_results(bench.results, bench.command, records);  // a run that is stopped leaves what it has
     }
     write_results(bench.results, bench.command, records);
     print(results_line(bench.results));

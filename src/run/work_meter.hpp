@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <thread>
 
 #include <heptad/heptad.hpp>
@@ -13,6 +14,15 @@ namespace heptad {
 struct RunHooks {
     const CancelToken* cancel = nullptr;  // may be null
     ProgressCallback progress = {};       // may be empty
+    /// May be empty. Called before C is first written where its old values count, perhaps more than once: an error that
+    /// comes earlier, or out of it, leaves C as it was.
+    std::function<void()> before_change = {};
+
+    void result_changes(bool old_values_count) const {
+        if (old_values_count && before_change) {
+            before_change();
+        }
+    }
 };
 
 inline void stop_if_cancelled(const RunHooks& hooks, const char* sentence) {
@@ -29,6 +39,7 @@ public:
 
     /// Throws Error(cancelled).
     void stop_if_cancelled() const { heptad::stop_if_cancelled(hooks_, cancelled_); }
+    void result_changes(bool old_values_count) const { hooks_.result_changes(old_values_count); }
     /// May be called from any thread; the callback only sees the thread that made the meter.
     void advance(double work) {
         const double done = done_.fetch_add(work) + work;

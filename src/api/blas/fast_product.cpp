@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <new>
 #include <string>
 
 #include "algorithm/catalogue.hpp"
@@ -107,6 +108,31 @@ ConstView plane_of(const ConstView& v) {
     return {v.data, part_type(v.type), v.rows, v.cols, by_rows ? v.cols : 1, by_rows ? 1 : v.rows};
 }
 
+/// Without levels, or three products in place of a complex one, the library is as fast. HEPTAD_MIN_SIZE is for tests.
+bool is_worth_while(const ProductPlan& plan) {
+    return is_complex(plan.type) ? plan.complex == ComplexWay::three_products ||
+                                       (knobs().min_size > 0 && plan.complex == ComplexWay::one_product)
+                                 : !plan.levels.empty();
+}
+
+/// As planned, or with less workspace where there is less by now. False: not even that pays, and C is as it was.
+bool multiply_with_what_is_free(const GemmCall& call, const Options& options, ProductContext context, ProductPlan& plan,
+                                bool& is_under_way) {
+    plan = plan_product(call.a.rows, call.a.cols, call.b.cols, call.a.type, options, context);
+    if (!is_worth_while(plan)) {
+        return false;
+    }
+    // Our classical product could fail for want of memory when C is written in part; the library's could not.
+    context.hooks.before_change = [&] {
+        if (!is_worth_while(plan)) {
+            throw std::bad_alloc();
+        }
+        is_under_way = call.beta != 0.0;
+    };
+    multiply_in_memory(call.alpha, call.a, call.b, call.beta, call.c, options, context, &plan);
+    return true;
+}
+
 bool multiply_complex_as_planned(const GemmCall& call, const ProductContext& context, ProductPlan& plan,
                                  bool& is_under_way) {
     if (!three_products_pay(call.a, call.b, context.threads)) {
@@ -119,17 +145,10 @@ bool multiply_complex_as_planned(const GemmCall& call, const ProductContext& con
     const int levels = levels_for(plane_of(call.a), plane_of(call.b), context.threads);
     Options options = options_for(is_free ? levels : std::min(levels, kMostBalanced));
     options.accumulate = call.beta != 0.0;
-    plan = plan_product(call.a.rows, call.a.cols, call.b.cols, call.a.type, options, context);
-    const bool is_forced = knobs().min_size > 0 && plan.complex == ComplexWay::one_product;
-    if (plan.complex != ComplexWay::three_products && !is_forced) {
-        return false;
-    }
-    is_under_way = call.beta != 0.0;
-    multiply_in_memory(call.alpha, call.a, call.b, call.beta, call.c, options, context, &plan);
-    return true;
+    return multiply_with_what_is_free(call, options, context, plan, is_under_way);
 }
 
-/// True: done. `is_under_way`: an error came when C, which counts, may have been written.
+/// True: done. `is_under_way`: an error came when C, whose old values count, may have been written.
 bool multiply_as_planned(const GemmCall& call, const ProductContext& context, ProductPlan& plan, bool& is_under_way) {
     if (multiply_on_some_device(call, context, plan)) {
         return true;
@@ -143,18 +162,13 @@ bool multiply_as_planned(const GemmCall& call, const ProductContext& context, Pr
     }
     Options options = options_for(levels);
     options.accumulate = call.beta != 0.0;
-    plan = plan_product(call.a.rows, call.a.cols, call.b.cols, call.a.type, options, context);
-    if (plan.levels.empty()) {
-        return false;
-    }
-    is_under_way = call.beta != 0.0;
-    multiply_in_memory(call.alpha.real(), call.a, call.b, call.beta.real(), call.c, options, context, &plan);
-    return true;
+    return multiply_with_what_is_free(call, options, context, plan, is_under_way);
 }
 
 /// What a call would have taken otherwise is not known, since it was not made. The library is timed once per type, on a
 /// product of kProbeSide; only where there is a log. `seconds`: that the call took.
-void log_call(const GemmCall& call, RealFunction& real, ProbeSeconds probe, const ProductPlan& plan, double seconds) {
+void log_call(const GemmCall& call, RealFunction& real, ProbeSeconds probe, const ProductPlan& plan,
+              double seconds) try {
     if (!drop_in::is_logged()) {
         return;
     }
@@ -164,6 +178,7 @@ void log_call(const GemmCall& call, RealFunction& real, ProbeSeconds probe, cons
     const double probes_of_it = static_cast<double>(size.m) * static_cast<double>(size.k) *
                                 static_cast<double>(size.n) / std::pow(kProbeSide, 3);
     drop_in::log_product(real.name(), size, plan, seconds, probe_s * probes_of_it);
+} catch (const std::exception&) {  // no memory for a line; the product is done
 }
 
 [[noreturn]] void give_up(const char* why) {

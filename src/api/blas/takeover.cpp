@@ -122,7 +122,7 @@ constinit Limits smallest_sides_in_triangles{kBeyondAll, kBeyondAll, kBeyondAll,
 
 void set_smallest_sides() {
     const Knobs& asked = knobs();
-    if (asked.off || asked.accuracy == Accuracy::strict) {
+    if (asked.off || asked.accuracy == Accuracy::strict || asked.levels == 0 || asked.workspace_bytes == 0) {
         return;  // they stay beyond every size: a strict product is what the library makes
     }
     for (const Type type : {Type::f32, Type::f64, Type::c64, Type::c128}) {
@@ -158,7 +158,7 @@ int levels_for(const ConstView& a, const ConstView& b, int threads) {
 bool three_products_pay(const ConstView& a, const ConstView& b, int threads) {
     const auto least = static_cast<double>(row_of_this_processor().complex) * by_threads(threads);
     const auto side = static_cast<double>(std::min({a.rows, a.cols, b.cols}));
-    return knobs().levels != 0 && (knobs().min_size > 0 || side >= least);
+    return knobs().min_size > 0 || side >= least;
 }
 
 }  // namespace heptad::blas

@@ -4,6 +4,7 @@
 #include <link.h>
 
 #include <algorithm>
+#include <new>
 #include <vector>
 
 namespace heptad::drop_in {
@@ -23,14 +24,22 @@ AnyFunction not_ours(void* found) {
 /// Opened only where it is loaded already. Nothing is opened while the list is walked: the linker holds its lock then.
 std::vector<std::string> loaded_objects() {
     std::vector<std::string> names;
-    dl_iterate_phdr(
-        [](dl_phdr_info* info, std::size_t, void* list) {
-            if (info->dlpi_name != nullptr && *info->dlpi_name != '\0') {
-                static_cast<std::vector<std::string>*>(list)->emplace_back(info->dlpi_name);
-            }
-            return 0;
-        },
-        &names);
+    const bool has_no_memory =
+        dl_iterate_phdr(
+            [](dl_phdr_info* info, std::size_t, void* list) {
+                try {
+                    if (info->dlpi_name != nullptr && *info->dlpi_name != '\0') {
+                        static_cast<std::vector<std::string>*>(list)->emplace_back(info->dlpi_name);
+                    }
+                    return 0;
+                } catch (const std::bad_alloc&) {  // not through the linker, and its lock
+                    return 1;
+                }
+            },
+            &names) != 0;
+    if (has_no_memory) {
+        throw std::bad_alloc();
+    }
     std::reverse(names.begin(), names.end());
     return names;
 }
@@ -39,8 +48,9 @@ constexpr int kOnlyIfLoaded = RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD;
 
 /// Its library stays open from now on, so that the pointer stays good.
 AnyFunction kept(AnyFunction function) {
-    if (function != nullptr) {
-        static_cast<void>(dlopen(object_at(reinterpret_cast<const void*>(function)).path.c_str(), kOnlyIfLoaded));
+    Dl_info info;
+    if (function != nullptr && dladdr(reinterpret_cast<const void*>(function), &info) != 0) {
+        static_cast<void>(dlopen(info.dli_fname, kOnlyIfLoaded));
     }
     return function;
 }

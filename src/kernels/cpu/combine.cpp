@@ -53,26 +53,22 @@ struct Operation {
     int terms = 0;
 };
 
-/// Buffers of this thread, aligned to cache lines.
+/// Buffers of this thread, aligned to cache lines. By operator new, of which the BLAS drop-in has a reserve.
 std::byte* thread_buffers(std::size_t bytes) {
-    struct Free {
-        void operator()(std::byte* memory) const { std::free(memory); }
-    };
     struct Buffers {
-        std::unique_ptr<std::byte, Free> memory;
+        std::unique_ptr<std::byte[]> memory;
         std::size_t held_bytes = 0;
     };
     auto& [memory, held_bytes] = per_thread<Buffers, Buffers>();
+    constexpr std::size_t line = 64;
     if (held_bytes < bytes) {
-        constexpr std::size_t line = 64;
-        const std::size_t size = (bytes + line - 1) / line * line;
-        memory.reset(static_cast<std::byte*>(std::aligned_alloc(line, size)));
-        held_bytes = memory ? size : 0;
-        if (!memory) {
-            throw std::bad_alloc();
-        }
+        memory.reset();
+        held_bytes = 0;
+        memory = std::make_unique_for_overwrite<std::byte[]>(bytes + line);
+        held_bytes = bytes;
     }
-    return memory.get();
+    const auto past = reinterpret_cast<std::uintptr_t>(memory.get()) % line;
+    return memory.get() + (line - past) % line;
 }
 
 }  // namespace

@@ -106,13 +106,19 @@ bool is_long_and_thin(const Product& p) {
     return is_blas_type(p.a.type) && std::min(p.c.rows, p.c.cols) < kFew && p.a.cols >= kLong;
 }
 
-/// One tile by our kernel, or by plain loops for gf2 and boolean, which it does not know.
+/// One tile by our kernel, or by plain loops for gf2 and boolean, which it does not know. And where a thread finds no
+/// memory to pack in, when C, whose old values count, may be written in part: slowly is better than never.
 void multiply_by_own_kernel(const Product& p) {
     if (gemm_supports(p.a.type)) {
-        gemm(p);
-    } else {
-        ReferenceBackend().multiply({&p, 1}, "");
+        try {
+            return gemm(p);
+        } catch (const Error& error) {  // before it has written anything
+            if (p.beta == 0 || error.code() != ErrorCode::resource) {
+                throw;
+            }
+        }
     }
+    ReferenceBackend().multiply({&p, 1}, "");
 }
 
 void multiply_tile(const VendorLibrary* library, const Product& p) {

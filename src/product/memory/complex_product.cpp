@@ -78,6 +78,7 @@ public:
         ++done_;
     }
 
+    void result_changes(bool old_values_count) const { hooks_.result_changes(old_values_count); }
     ThreadPool& pool() const { return pool_; }
     const RunReport& report() const { return report_; }
 
@@ -104,10 +105,11 @@ std::complex<T> times(const std::complex<T>& factor, T real, T imaginary) {
 
 /// c = alpha * product + beta * c, where product(i, j) is a complex number. beta = 0: c is not read.
 template <class T, class ProductAt>
-void update(const ComplexProduct& x, ThreadPool& pool, ProductAt&& product_at) {
+void update(const ComplexProduct& x, const RealProducts& products, ProductAt&& product_at) {
     const std::complex<T> alpha(x.alpha), beta(x.beta);
     const bool adds = beta != std::complex<T>();
-    over_rows(x.c.rows, x.c.cols, pool, [&](std::int64_t i) {
+    products.result_changes(adds);
+    over_rows(x.c.rows, x.c.cols, products.pool(), [&](std::int64_t i) {
         T* const row = static_cast<T*>(x.c.data) + 2 * i * x.c.row_stride;
         for (std::int64_t j = 0; j < x.c.cols; ++j) {
             T* const entry = row + 2 * j * x.c.col_stride;
@@ -180,7 +182,7 @@ bool by_three_products(const ComplexProduct& x, RealProducts& products) {
     products.multiply(1, a.real, b.real, 0, result(0));
     products.multiply(1, a.imaginary, b.imaginary, 0, result(1));
     products.multiply(1, a.sum, b.sum, 0, result(2));
-    update<T>(x, products.pool(), [&](std::int64_t i, std::int64_t j) {
+    update<T>(x, products, [&](std::int64_t i, std::int64_t j) {
         const T* const at = p + i * x.c.cols + j;
         return std::complex<T>(at[0] - at[elements], at[2 * elements] - at[0] - at[elements]);
     });
@@ -204,7 +206,7 @@ void by_one_product(const ComplexProduct& x, RealProducts& products) {
     }
     T* const result = static_cast<T*>(products.next(x.bytes(2 * x.c.rows * x.c.cols)));
     products.multiply(1, a, b, 0, View(result, x.part(), x.c.rows, 2 * x.c.cols, 2 * x.c.cols, 1));
-    update<T>(x, products.pool(), [&](std::int64_t i, std::int64_t j) {
+    update<T>(x, products, [&](std::int64_t i, std::int64_t j) {
         const T* const at = result + 2 * (i * x.c.cols + j);
         return std::complex<T>(at[0], at[1]);
     });
@@ -214,7 +216,7 @@ template <class T>
 void in_place(const ComplexProduct& x, RealProducts& products) {
     ComplexProduct without_product = x;
     without_product.alpha = 0;
-    update<T>(without_product, products.pool(), [](std::int64_t, std::int64_t) { return std::complex<T>(); });
+    update<T>(without_product, products, [](std::int64_t, std::int64_t) { return std::complex<T>(); });
     products.begin(x.alpha.real() != 0 && x.alpha.imag() != 0 ? 8 : 4);
     for (const bool a_imaginary : {false, true}) {
         for (const bool b_imaginary : {false, true}) {
@@ -262,7 +264,7 @@ RunReport multiply_complex(const ProductPlan& plan, const Factor& alpha, const C
     with_part_type(c.type, [&]<class T>() {
         if (alpha == Factor() || a.cols == 0) {
             x.alpha = 0;
-            update<T>(x, products.pool(), [](std::int64_t, std::int64_t) { return std::complex<T>(); });
+            update<T>(x, products, [](std::int64_t, std::int64_t) { return std::complex<T>(); });
             finish_product(hooks);
         } else {
             carry_out<T>(x, plan.complex, products);

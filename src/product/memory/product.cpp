@@ -165,6 +165,7 @@ RunReport execute(const ReadyPlan& ready, Factor alpha, const ConstView& a, cons
     const bool packed = plan.leaf == kPackedLeaf;
     if (plan.levels.empty() && ready.cpu != nullptr && !packed && !is_by_residues(plan)) {
         start_product(context.hooks);
+        context.hooks.result_changes(beta != 0.0);
         ready.cpu->multiply_one({alpha.real(), a, b, beta.real(), c}, ready.leaf_id);
         finish_product(context.hooks);
         return {};
@@ -173,6 +174,7 @@ RunReport execute(const ReadyPlan& ready, Factor alpha, const ConstView& a, cons
         if (ready.real) {
             return execute_complex(ready, alpha, a, b, beta, c, workspace, context.hooks);
         }
+        context.hooks.result_changes(packed && beta != 0.0);
         return packed ? multiply_packed_bits(plan, alpha.real(), a, b, beta.real(), c, workspace, context.hooks)
                       : run_plan(plan, *ready.backend, alpha.real(), a, b, beta.real(), c, workspace, context.hooks);
     };
@@ -195,6 +197,12 @@ RunReport execute(const ReadyPlan& ready, Factor alpha, const ConstView& a, cons
 /// is killed for want of it. The limit of the options may only lower it.
 RunReport run_with_what_is_free(Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
                                 const Options& options, const ProductContext& context, ProductPlan* carried_out) {
+    bool changed = false;
+    ProductContext watched = context;
+    watched.hooks.before_change = [&] {
+        context.hooks.result_changes(true);
+        changed = true;
+    };
     std::optional<Options> lowered;
     for (;;) {
         const auto ready =
@@ -204,17 +212,17 @@ RunReport run_with_what_is_free(Factor alpha, const ConstView& a, const ConstVie
             *carried_out = ready->plan;
         }
         if (bytes == 0 || context.workspace_bytes >= 0) {
-            return execute(*ready, alpha, a, b, beta, c, context);
+            return execute(*ready, alpha, a, b, beta, c, watched);
         }
         std::int64_t limit = 0;
         if (Workspace workspace; workspace.try_take(bytes, c, limit)) {
             try {
-                return execute(*ready, alpha, a, b, beta, c, context, workspace.data());
+                return execute(*ready, alpha, a, b, beta, c, watched, workspace.data());
             } catch (const std::exception& problem) {  // the leaves may run out of memory, too
                 const auto* const error = dynamic_cast<const Error*>(&problem);
                 const bool ran_out = error != nullptr ? error->code() == ErrorCode::resource
                                                       : dynamic_cast<const std::bad_alloc*>(&problem) != nullptr;
-                if (!ran_out || beta != 0.0 || ready->plan.overwrite_inputs) {
+                if (!ran_out || (changed && beta != 0.0) || ready->plan.overwrite_inputs) {
                     throw;
                 }
             }
@@ -296,8 +304,8 @@ RunReport multiply_in_memory(Factor alpha, const ConstView& a, const ConstView& 
                              const Options& options, const ProductContext& context, ProductPlan* carried_out) {
     const bool has_real_factors = alpha.imag() == 0 && beta.imag() == 0;
     const bool is_cancelled = context.hooks.cancel != nullptr && context.hooks.cancel->cancelled();
-    const bool asks_for_nothing_else =
-        context.workspace_bytes < 0 && !context.hooks.progress && !is_cancelled && carried_out == nullptr;
+    const bool asks_for_nothing_else = context.workspace_bytes < 0 && !context.hooks.progress &&
+                                       !context.hooks.before_change && !is_cancelled && carried_out == nullptr;
     if (asks_for_nothing_else && has_real_factors &&
         repeat_product(alpha.real(), a, b, beta.real(), c, options, context.threads)) {
         return {};

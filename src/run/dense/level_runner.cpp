@@ -128,6 +128,10 @@ void LevelRunner::run_fused(const std::vector<LinedProduct>& products) {
 }
 
 void LevelRunner::run(std::size_t depth, const LinedProduct& whole, bool operands_die) {
+    // A parallel level adds to C with its last pass only.
+    if (depth == 0 && !plan_.levels.empty() && plan_.levels.front().mode != LevelMode::parallel) {
+        meter_.result_changes(whole.product.beta != 0);
+    }
     if (depth == plan_.levels.size()) {
         run_batch(depth, {whole});
     } else if (plan_.levels[depth].mode == LevelMode::fused) {
@@ -237,6 +241,7 @@ void LevelRunner::run_parallel(std::size_t depth, const LinedProduct& whole) {
     }
     CombinePass pass = result_pass(*programs.c, products, beta, results);
     pass.only_if_safe = watches && beta != 0;
+    meter_.result_changes(depth == 0 && beta != 0);
     if (scales) {
         pass.scaling = SumScaling::sums_to_c;
         const int room = room_above_sums(plan_, Shape::a) + room_above_sums(plan_, Shape::b);
@@ -415,6 +420,7 @@ void LevelRunner::run_in_changed_basis(const LinedProduct& whole) {
         pass.written_exponents.resize(pass.slots.size());
         pass.written_exponents.front() = whole.c;
     }
+    meter_.result_changes(beta != 0);
     if (beta != 0 || whole.lined()) {
         combine(pass);
     }

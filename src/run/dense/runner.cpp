@@ -217,6 +217,7 @@ void require_fused_kernels(const ProductPlan& plan, const Backend& backend) {
 RunReport run_plan(const ProductPlan& plan, Backend& backend, const Product& product, void* workspace,
                    const RunHooks& hooks) {
     if (is_by_residues(plan)) {
+        hooks.result_changes(product.beta != 0);
         return run_residue_plan(plan, backend, product, workspace, hooks);
     }
     const double alpha = product.alpha, beta = product.beta;
@@ -229,6 +230,7 @@ RunReport run_plan(const ProductPlan& plan, Backend& backend, const Product& pro
     start_product(hooks);
     require_fused_kernels(plan, backend);
     const auto classical = [&](const std::string& leaf) {
+        hooks.result_changes(beta != 0);
         backend.multiply({&product, 1}, leaf);
         finish_product(hooks);
     };
@@ -291,6 +293,7 @@ RunReport run_plan(const ProductPlan& plan, Backend& backend, const Product& pro
             guard->watch(1, b);
         }
         run_levels(operands.a(), operands.b(), 0, operands.c());
+        hooks.result_changes(beta != 0);
         operands.give_back(beta, c);
         if (guard != nullptr) {
             guard->answer_if_unsafe({alpha, a, b, beta, c}, free);
@@ -334,6 +337,7 @@ RunReport run_plan(const ProductPlan& plan, Backend& backend, const Product& pro
     const auto multiply_fringes = [&] {
         if (!fringes.empty()) {
             meter.stop_if_cancelled();
+            hooks.result_changes(beta != 0);
             backend.multiply(fringes, plan.fringe_leaf);
             fringes.clear();
         }
