@@ -19,8 +19,10 @@ const char* verdict_name(Verdict verdict) {
 std::string remark_on(const RunReport& report) {
     if (report.fell_back) {
         return report.uneven ? "; A and B are uneven, so it was multiplied classically"
-                             : "; A or B holds NaN, Inf or values whose sums might overflow, so it was multiplied "
-                               "classically";
+               : report.short_numbers
+                   ? "; A and B hold so few digits that the classical product is all but exact, so it was that one"
+                   : "; A or B holds NaN, Inf or values whose sums might overflow, so it was multiplied "
+                     "classically";
     }
     if (report.uneven) {
         return "; A and B are uneven: small entries of C may have few digits, which --accuracy balanced keeps";

@@ -99,7 +99,8 @@ nlohmann::ordered_json json_of_numbers(const Report& report, const Request& requ
                                   {"plan", to_string(plan.decided)},
                                   {"fell_back", report.products.fell_back},
                                   {"uneven", report.products.uneven},
-                                  {"scaled", report.products.scaled}};
+                                  {"scaled", report.products.scaled},
+                                  {"short_numbers", report.products.short_numbers}};
     object.update(outlook_json(report.outlook()));
     return object;
 }
@@ -157,6 +158,7 @@ nlohmann::ordered_json to_json(const FileProductReport& report, const ProblemSiz
             {"fell_back", report.products.fell_back},
             {"uneven", report.products.uneven},
             {"scaled", report.products.scaled},
+            {"short_numbers", report.products.short_numbers},
             {"io", report.io},
             {"DR", stage(report.read)},
             {"M2G", stage(report.upload)},

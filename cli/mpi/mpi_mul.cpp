@@ -122,6 +122,7 @@ nlohmann::ordered_json rank_json(const ClusterOutcome& outcome, const Communicat
                                   {"units", own.units},
                                   {"resumed_units", own.resumed_units},
                                   {"scaled", own.products.scaled},
+                                  {"short_numbers", own.products.short_numbers},
                                   {"fell_back", own.products.fell_back}};
     if (!own.part_file.empty()) {
         object["part_file"] = own.part_file;
@@ -147,13 +148,14 @@ struct AllRanks {
 AllRanks gather_numbers(Communicator& ranks, const RankReport& own) {
     AllRanks all;
     const RunReport& mine = own.products;
-    for (const std::string& text :
-         ranks.gather_texts(fmt::format("{} {} {} {:d} {:d} {:d}", own.received_bytes, own.units, own.resumed_units,
-                                        mine.fell_back, mine.uneven, mine.scaled))) {
+    for (const std::string& text : ranks.gather_texts(fmt::format("{} {} {} {:d} {:d} {:d} {:d}", own.received_bytes,
+                                                                  own.units, own.resumed_units, mine.fell_back,
+                                                                  mine.uneven, mine.scaled, mine.short_numbers))) {
         std::istringstream numbers = stream_of(text);
         std::int64_t received_bytes = 0, units = 0, resumed_units = 0;
         RunReport products;
-        numbers >> received_bytes >> units >> resumed_units >> products.fell_back >> products.uneven >> products.scaled;
+        numbers >> received_bytes >> units >> resumed_units >> products.fell_back >> products.uneven >>
+            products.scaled >> products.short_numbers;
         all.most_bytes = std::max(all.most_bytes, received_bytes);
         all.units += units;
         all.resumed_units += resumed_units;

@@ -83,6 +83,7 @@ FileReport public_report(const Report& report) {
     told.fell_back = report.products.fell_back;
     told.uneven = report.products.uneven;
     told.scaled = report.products.scaled;
+    told.short_numbers = report.products.short_numbers;
     const Outlook outlook = report.outlook();
     told.expected_error_growth = outlook.error.growth;
     told.typical_error = outlook.error.typical;

@@ -48,6 +48,12 @@ public:
         return result;
     }
 
+    /// Seconds since it began, without what had to be repeated and the pauses for that.
+    double spent_s() const { return rules_.wall_s() - start_s_ - (rules_.patience_s - patience_s_); }
+
+    /// Was anybody else there? Short disturbances may have hidden between the readings of the clocks, too.
+    bool noticed_others() const { return repeated_ + refused_ + disturbed_ > 0; }
+
     /// A figure that was measured and cannot be true was left out.
     void count_impossible(int figures = 1) { impossible_ += figures; }
 
@@ -65,6 +71,7 @@ private:
     double taken_by_others(const Reading& now) const;
 
     LoadRules rules_;
+    double start_s_ = rules_.wall_s();
     double timed_s_ = 0;       // all that timed() saw
     Reading before_, recent_;  // between them and now: windows of some tenths of a second
     double patience_s_;

@@ -62,16 +62,23 @@ double plain_loop_flops() {
     return static_cast<void>(used), 2 * static_cast<double>(kSize * kSize * kSize) / least_s;
 }
 
-int replace_impossible(LeafProfile& profile, const PossibleRates& rates, const Machine& before) {
+int replace_impossible(LeafProfile& profile, const PossibleRates& rates, const Machine& before, bool beside_others) {
+    constexpr double kDoubtful = 2;
+    const bool is_known = beside_others && (before.measured || profile.leaf == "heptad");
+    const auto seconds_before = [&](const LeafSample& s) {
+        return leaf_seconds(before, profile.leaf, profile.type, s.m, s.k, s.n);
+    };
     std::vector<LeafSample*> impossible;
     for (LeafSample& sample : profile.samples) {
-        const bool too_slow = std::min({sample.m, sample.k, sample.n}) >= kThick && flops(sample) < rates.least_flops;
+        const bool is_thick = std::min({sample.m, sample.k, sample.n}) >= kThick;
+        const bool too_slow = is_thick && (flops(sample) < rates.least_flops ||
+                                           (is_known && sample.seconds > kDoubtful * seconds_before(sample)));
         if (too_slow || flops(sample) > rates.most_flops || is_dent(profile.samples, sample)) {
             impossible.push_back(&sample);
         }
     }
     for (LeafSample* sample : impossible) {
-        sample->seconds = leaf_seconds(before, profile.leaf, profile.type, sample->m, sample->k, sample->n);
+        sample->seconds = seconds_before(*sample);
     }
     return static_cast<int>(impossible.size());
 }

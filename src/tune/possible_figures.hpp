@@ -15,7 +15,9 @@ inline constexpr std::int64_t kThick = 128;
 /// Multiplications and additions per second of the plainest loop, by the processor time of this thread.
 double plain_loop_flops();
 
-/// Replaces figures that cannot be true by what `before` says of that leaf there. How many they were.
-int replace_impossible(LeafProfile& profile, const PossibleRates& rates, const Machine& before);
+/// Replaces figures that cannot be true by what `before` says of that leaf there. How many they were. `beside_others`:
+/// the machine was seen busy, so that thick products are not believed to take more than twice as long as before either.
+/// What is built in is a guess about libraries, which may have slow kernels, but none about our own.
+int replace_impossible(LeafProfile& profile, const PossibleRates& rates, const Machine& before, bool beside_others);
 
 }  // namespace heptad

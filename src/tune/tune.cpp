@@ -116,6 +116,11 @@ bool uses_all_threads(const TunedShape& shape) {
     return std::min({shape.m, shape.k, shape.n}) >= kTypical;
 }
 
+void keep_as_before(const Machine& before, const TunedShape& shape, Contender& c) {
+    c.profile.samples.push_back(
+        {shape.m, shape.k, shape.n, leaf_seconds(before, c.profile.leaf, c.profile.type, shape.m, shape.k, shape.n)});
+}
+
 /// One shape by all leaves.
 void measure_shape(const TuneGround& ground, const TunedShape& shape, double left_s, std::vector<Contender>& contenders,
                    double& record) {
@@ -124,10 +129,11 @@ void measure_shape(const TuneGround& ground, const TunedShape& shape, double lef
         uses_all_threads(shape), [&] { fastest = run_rounds_on(ground, shape, left_s, contenders, record); });
     for (Contender& c : contenders) {
         if (!c.hopeless) {
-            const double measured_s = std::max(1e-9, c.rounds.empty() ? c.guess_s : median(c.rounds));
-            const double seconds =
-                trusted ? measured_s
-                        : leaf_seconds(ground.before, c.profile.leaf, c.profile.type, shape.m, shape.k, shape.n);
+            if (!trusted) {
+                keep_as_before(ground.before, shape, c);
+                continue;
+            }
+            const double seconds = std::max(1e-9, c.rounds.empty() ? c.guess_s : median(c.rounds));
             c.profile.samples.push_back({shape.m, shape.k, shape.n, seconds});
             record = std::min(record, seconds);
             if (is_square(shape) && shape.m >= kHopelessFrom) {
@@ -277,9 +283,11 @@ Machine measure_machine(int threads, double budget_s, const TuneProgress& progre
             progress(fraction, stage);
         }
     };
-    const auto start = Clock::now();
     LoadWatch own_watch(load_rules(threads, budget_s));
     LoadWatch& watch = given_watch != nullptr ? *given_watch : own_watch;
+    // Repetitions must not take the time of the large products: without these, leaves would seem as slow as on small
+    // ones.
+    const auto spent_s = [&watch, start_s = watch.spent_s()] { return watch.spent_s() - start_s; };
     const Machine before = load_machine(threads, NamedFile::may_be_missing);
     const PossibleRates possible{plain_loop_flops(), most_flops(default_machine(threads))};
     ThreadPool& pool = shared_pool(threads);
@@ -331,18 +339,24 @@ Machine measure_machine(int threads, double budget_s, const TuneProgress& progre
             double volume = 0;
             for (std::size_t i = 0; i < shapes.size(); ++i) {
                 const TunedShape& shape = shapes[i];
-                const double left_s = budget_s * until - seconds_since(start);
+                const double left_s = budget_s * until - spent_s();
                 tell(done_before + (until - done_before) * volume / total_volume,
                      fmt::format("{} {}x{}x{}", type_name(type), shape.m, shape.k, shape.n));
                 volume += shape.volume();
                 const bool cheap = is_square(shape) && shape.m < kHopelessFrom;
                 if (cheap || least_seconds(contenders, shape) < left_s) {
                     measure_shape(ground, shape, left_s, contenders, records[i]);
+                } else if (watch.noticed_others()) {
+                    for (Contender& contender : contenders) {
+                        if (!contender.hopeless) {
+                            keep_as_before(before, shape, contender);
+                        }
+                    }
                 }
             }
             done_before = until;
             for (Contender& contender : contenders) {
-                watch.count_impossible(replace_impossible(contender.profile, possible, before));
+                watch.count_impossible(replace_impossible(contender.profile, possible, before, watch.noticed_others()));
                 if (g > 0) {
                     align_with_own_threads(ground, machine.leaves, contender.profile);
                 }
@@ -365,7 +379,7 @@ Machine measure_machine(int threads, double budget_s, const TuneProgress& progre
         }
         if (type != Type::i32) {
             const double least_s = budget_s * type_share * (1 - shapes_share - batches_share);
-            const double left_s = budget_s * type_shares[t] - seconds_since(start);
+            const double left_s = budget_s * type_shares[t] - spent_s();
             measure_plans(ground, type, std::max(least_s, left_s), machine,
                           [&](const std::string& stage) { tell(done_before, stage); });
             wait_until_idle();

@@ -83,7 +83,8 @@ public:
                     }
                     note_(fmt::format("{} {}", type_name(type), leaf));
                     machine.leaves.push_back(profile(leaf, type));
-                    watch_.count_impossible(replace_impossible(machine.leaves.back(), {}, before_));
+                    watch_.count_impossible(
+                        replace_impossible(machine.leaves.back(), {}, before_, watch_.noticed_others()));
                 }
             }
             if (type != Type::tf32 && !is_rare(type) && pass_tuning_bytes(type) <= kBytes) {  // tf32 is f32 to a pass

@@ -136,13 +136,13 @@ bool measure_plans_on(const TuneGround& ground, Type type, const TunedShape& sha
 
 void measure_plans(const TuneGround& ground, Type type, double most_s, Machine& machine,
                    const std::function<void(const std::string& stage)>& progress) {
-    const auto start = Clock::now();
+    const double start_s = ground.watch.spent_s();
     for (const Entry& entry : entries()) {
         const TunedShape& shape = entry.shape;
         progress(fmt::format("{} {}x{}x{} with levels and without", type_name(type), shape.m, shape.k, shape.n));
         bool measured = false;
         for (CandidateLimits limits = entry.limits; limits.most_others > 0 && !measured; --limits.most_others) {
-            const double left_s = most_s - seconds_since(start);
+            const double left_s = most_s - (ground.watch.spent_s() - start_s);
             const double here_s = std::max(std::min(entry.most_s, left_s * entry.share), most_s * entry.least_share);
             measured = measure_plans_on(ground, type, shape, limits,
                                         {entry.most_rounds, here_s, entry.goes_on_undecided}, machine);

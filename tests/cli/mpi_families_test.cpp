@@ -40,7 +40,7 @@ protected:
 };
 
 TEST_F(MpiFamilies, graded_data_is_scaled_and_loses_at_most_a_digit) {
-    for (const data::Family& family : data::data_families()) {
+    for (const data::Family& family : data::all_families()) {
         if (family.way == data::Way::any) {
             continue;
         }
@@ -75,7 +75,7 @@ TEST_F(MpiFamilies, graded_data_is_scaled_and_loses_at_most_a_digit) {
 
 // Ranks hold pieces of rows, here of 14 values: too few to judge by.
 TEST_F(MpiFamilies, small_matrices_are_as_even_among_ranks_as_in_one_place) {
-    for (const data::Family& family : data::data_families()) {
+    for (const data::Family& family : data::all_families()) {
         if (family.way != data::Way::fast) {
             continue;
         }

@@ -26,18 +26,21 @@ class Outlook : public HeptadProcess {
 protected:
     static constexpr std::int64_t kSide = 256;
 
-    /// Random numbers, times what `scale` says.
-    void write_random(const std::string& name, unsigned seed,
-                      const std::function<double(std::int64_t row, std::int64_t col)>& scale) {
-        std::mt19937 random(seed);
-        std::uniform_real_distribution<double> uniform(-1, 1);
+    using Number = std::function<double(std::int64_t row, std::int64_t col)>;
+    void write_numbers(const std::string& name, const Number& number) {
         TestMatrix matrix{kSide, kSide, std::vector<double>(static_cast<std::size_t>(kSide * kSide))};
         for (std::int64_t i = 0; i < kSide; ++i) {
             for (std::int64_t j = 0; j < kSide; ++j) {
-                matrix.at(i, j) = uniform(random) * scale(i, j);
+                matrix.at(i, j) = number(i, j);
             }
         }
         write_matrix(name, matrix);
+    }
+    /// Random numbers, times what `scale` says.
+    void write_random(const std::string& name, unsigned seed, const Number& scale) {
+        std::mt19937 random(seed);
+        std::uniform_real_distribution<double> uniform(-1, 1);
+        write_numbers(name, [&](std::int64_t i, std::int64_t j) { return uniform(random) * scale(i, j); });
     }
     void write_even() {
         write_random("A.npy", 1, [](std::int64_t, std::int64_t) { return 1; });
@@ -158,6 +161,20 @@ TEST_F(Outlook, mul_says_when_powers_of_two_were_taken_out) {
     const std::string text = heptad_ok(with_levels(mul()));
     EXPECT_TRUE(contains(text, "; its rows or columns differ much in size, so powers of two were taken out of them\n"))
         << text;
+}
+
+TEST_F(Outlook, mul_says_when_numbers_were_too_short_for_levels) {
+    std::mt19937 random(1);
+    for (const char* const name : {"A.npy", "B.npy"}) {
+        write_numbers(name, [&](std::int64_t, std::int64_t) { return random() % 256; });
+    }
+    const nlohmann::json done = heptad_json(with_levels(mul()));
+    EXPECT_TRUE(done["short_numbers"].get<bool>() && done["fell_back"].get<bool>());
+    EXPECT_FALSE(done["uneven"].get<bool>());
+    const std::vector<std::string> lines = lines_of(heptad_ok(with_levels(mul())));
+    EXPECT_TRUE(contains(lines[0], "; A and B hold so few digits that the classical product is all but exact"))
+        << lines[0];
+    EXPECT_EQ(lines[1], "expected error: the classical product's");
 }
 
 TEST_F(Outlook, mul_says_when_uneven_data_was_multiplied_classically) {

@@ -167,6 +167,49 @@ inline std::vector<Family> data_families(double octaves = 40) {
     };
 }
 
+/// Numbers of few digits, of which a classical product rounds next to nothing.
+inline std::vector<Family> short_number_families() {
+    const auto whole = [](std::int64_t least, std::int64_t most, double unit) {
+        return [=](Matrix<double>& a, Matrix<double>& b, Random& random) {
+            std::uniform_int_distribution<std::int64_t> uniform(least, most);
+            for (Matrix<double>* x : {&a, &b}) {
+                fill(*x, [&] { return unit * static_cast<double>(uniform(random)); });
+            }
+        };
+    };
+    return {
+        {"whole numbers from 0 to 255", Way::any, whole(0, 255, 1)},
+        {"whole numbers from 0 to 511", Way::any, whole(0, 511, 1)},
+        {"whole numbers from 0 to 4095", Way::any, whole(0, 4095, 1)},
+        {"whole numbers from -127 to 127", Way::any, whole(-127, 127, 1)},
+        {"whole numbers from -3 to 3", Way::fast, whole(-3, 3, 1)},
+        {"zeros and ones", Way::any, whole(0, 1, 1)},
+        {"multiples of 1/8 up to 64", Way::any, whole(0, 512, 1.0 / 8)},
+        {"whole numbers in graded rows and columns", Way::any,
+         [whole](Matrix<double>& a, Matrix<double>& b, Random& random) {
+             whole(0, 255, 1)(a, b, random);
+             times(a, [](std::int64_t i, std::int64_t) { return std::exp2(i % 20); });
+             times(b, [](std::int64_t, std::int64_t j) { return std::exp2(-(j % 17)); });
+         }},
+        {"powers of two from 1 to 1/8", Way::fast,
+         [](Matrix<double>& a, Matrix<double>& b, Random& random) {
+             std::uniform_int_distribution<int> uniform(0, 3);
+             for (Matrix<double>* x : {&a, &b}) {
+                 fill(*x, [&] { return std::exp2(-uniform(random)); });
+             }
+         }},
+    };
+}
+
+/// Both.
+inline std::vector<Family> all_families(double octaves = 40) {
+    std::vector<Family> all = data_families(octaves);
+    for (Family& family : short_number_families()) {
+        all.push_back(std::move(family));
+    }
+    return all;
+}
+
 template <class T>
 Matrix<T> rounded_to(const Matrix<double>& x) {
     Matrix<T> result(x.rows, x.cols);

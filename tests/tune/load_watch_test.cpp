@@ -138,6 +138,18 @@ TEST(load_watch, whoever_wants_it_all_the_same_has_it_at_once_and_is_told) {
         << watch.notice();
 }
 
+TEST(load_watch, repetitions_take_no_time_from_what_comes) {
+    Computer computer;
+    LoadWatch watch(computer.rules(2));
+    const double start_s = watch.spent_s();
+    measure(watch, computer, 2);
+    EXPECT_FALSE(watch.noticed_others());
+    EXPECT_NEAR(watch.spent_s() - start_s, 1, 1e-9);
+    measure(watch, computer, 2, [&](int time) { computer.others = time == 0 ? 2 : 0; });
+    EXPECT_TRUE(watch.noticed_others());
+    EXPECT_NEAR(watch.spent_s() - start_s, 2, 1e-9);
+}
+
 TEST(load_watch, patience_ends) {
     Computer computer;
     computer.others = 2;

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <thread>
 
 #include "base/thread_pool.hpp"
@@ -193,6 +194,42 @@ TEST_F(tune_file_test, beside_others_all_figures_stay_as_they_were) {
         for (const LeafSample& sample : profile.samples) {
             const double before_s = leaf_seconds(before, profile.leaf, profile.type, sample.m, sample.k, sample.n);
             EXPECT_NEAR(sample.seconds, before_s, 1e-9 * before_s) << profile.leaf << " " << sample.n;
+        }
+    }
+}
+
+// It stored the rate of small products for our kernel: repetitions had taken the time of the large ones. Then it called
+// leaves hopeless that had been disturbed, and believed what a disturbance between two readings of the clocks had left.
+TEST_F(tune_file_test, a_busy_machine_has_figures_of_every_size_and_none_far_below_the_earlier_ones) {
+    Machine before = measured(1, 12e9);
+    for (LeafProfile& profile : before.leaves) {
+        for (LeafSample& sample : profile.samples) {
+            sample.seconds /= 1000;  // so that whatever is measured seems to be far slower
+        }
+    }
+    save_machine(before);
+    // Somebody else has the processor for the first seconds; then it is ours alone, as far as the clocks tell.
+    const auto wall_s = std::make_shared<double>(0);
+    LoadRules rules;
+    rules.wall_s = [wall_s] { return *wall_s += 0.2; };
+    rules.ours_s = [wall_s] { return *wall_s; };
+    rules.all_s = [wall_s] { return *wall_s + std::min(*wall_s, 5.0); };
+    rules.sleep = [](double) {};
+    rules.patience_s = 0;
+    LoadWatch watch(rules);
+    const Machine machine = measure_machine(1, 0.2, {}, &watch);
+    EXPECT_TRUE(watch.noticed_others() && watch.stored_something());
+    for (const LeafProfile& profile : machine.leaves) {
+        const auto has = [&](std::int64_t n) {
+            return std::ranges::any_of(profile.samples,
+                                       [&](const LeafSample& s) { return s.m == n && s.k == n && s.n == n; });
+        };
+        for (const std::int64_t n : {128, 512, 2048}) {
+            EXPECT_TRUE(has(n)) << profile.leaf << " " << type_name(profile.type) << " " << n;
+            const double before_s = leaf_seconds(before, profile.leaf, profile.type, n, n, n);
+            EXPECT_TRUE(is_whole_call(profile.leaf) ||  // these are scaled to what our own threads do
+                        leaf_seconds(machine, profile.leaf, profile.type, n, n, n) <= 2.01 * before_s)
+                << profile.leaf << " " << n;
         }
     }
 }

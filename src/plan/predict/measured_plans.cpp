@@ -7,6 +7,8 @@
 #include <numeric>
 #include <utility>
 
+#include "algorithm/catalogue.hpp"
+
 namespace heptad {
 namespace {
 
@@ -103,6 +105,18 @@ bool warns_of_others(const MeasuredPlan& row) {
     return row.rounds >= kFewestRounds && row.relative_time > row.modelled_time;
 }
 
+/// How much less the leaves of such a product round than those of a large one. Errors grow with the root of the length
+/// of sums, up to where libraries (and our kernel, 512) begin a new one; two of winograd above our kernel had 7.0, 10.9
+/// and 9.9 times OpenBLAS's error at n = 1024, 2048 and 4096 (docs/design/010-measured-plans.md).
+double share_of_leaves(std::int64_t k, const std::vector<std::string>& levels) {
+    constexpr double kRun = 512;
+    double leaf_k = static_cast<double>(k);
+    for (const std::string& algorithm : levels) {
+        leaf_k /= find_algorithm(algorithm).algorithm.k;
+    }
+    return std::sqrt(std::min(leaf_k, kRun) / kRun);
+}
+
 /// Levels in residues and levels of numbers say nothing of each other.
 bool are_of_a_kind(const MeasuredPlan& row, const ProductPlan& plan) {
     return row.type == plan.type && leaf_traits(row.plan.leaf).by_residues == is_by_residues(plan);
@@ -184,7 +198,11 @@ std::optional<double> measured_growth(const ProductPlan& plan, const Machine& ma
             nearest = &row;
         }
     }
-    return nearest == nullptr ? std::nullopt : std::optional(nearest->error_growth);
+    if (nearest == nullptr) {
+        return std::nullopt;
+    }
+    const std::vector<std::string>& levels = nearest->plan.levels;
+    return nearest->error_growth * std::max(1.0, share_of_leaves(plan.k, levels) / share_of_leaves(nearest->k, levels));
 }
 
 double measured_ratio_of_depth(int depth, const ProductPlan& plan, const Machine& machine) {

@@ -104,13 +104,14 @@ struct ScaledLines {
     void merge(Communicator& ranks) {
         merge_everywhere(ranks, counts.steps, add_to);
         merge_everywhere(ranks, sums, add_to);
-        std::vector<double> one{largest};
-        merge_everywhere(ranks, one, keep_larger);
-        largest = one.front();
+        std::vector<double> extremes{largest, -static_cast<double>(counts.unit)};
+        merge_everywhere(ranks, extremes, keep_larger);
+        largest = extremes.front();
+        counts.unit = -static_cast<std::int32_t>(extremes.back());
     }
 };
 
-Evenness judge(const HeldOperand& a, const HeldOperand& b, std::int64_t k, int parts, Communicator& ranks,
+Evenness judge(const HeldOperand& a, const HeldOperand& b, std::int64_t k, int parts, Type type, Communicator& ranks,
                Backend& backend) {
     const OperandEffects effects{effects_of(a.rows), effects_of(a.cols), effects_of(b.rows), effects_of(b.cols)};
     Evenness even = exponents_for(effects, a.scan.rows, b.scan.cols);
@@ -140,6 +141,7 @@ Evenness judge(const HeldOperand& a, const HeldOperand& b, std::int64_t k, int p
         const OperandTails tails{rows.counts.tails(a.scan.rows, places), cols.counts.tails(b.scan.cols, places),
                                  sample.total_weight, sample.total_weight};
         even.value = evenness_of(tails, effects, even.max_a, even.max_b);
+        even.exact_products = exact_products_of(tails, effects, type);
     }
     return even;
 }
@@ -163,12 +165,18 @@ std::optional<Evenness> judge_for_caps(const RankWork& work) {
     even.max_b = b.scan.max_abs;
     even.value = 1;
     if (std::isfinite(even.max_a) && std::isfinite(even.max_b) && even.max_a > 0 && even.max_b > 0) {
-        even = judge(a, b, k, is_complex(type) ? 2 : 1, work.ranks, backend);
-        if (!(even.value >= least_evenness_of({{"strassen", LevelMode::parallel, ""}}))) {  // NaN too
+        even = judge(a, b, k, is_complex(type) ? 2 : 1, type, work.ranks, backend);
+        const std::vector<LevelPlan> levels(static_cast<std::size_t>(work.plan.rank->steps),
+                                            LevelPlan{"strassen", LevelMode::parallel, ""});
+        const bool too_short = only_levels_round(even, k, levels);
+        const bool uneven = !(even.value >= least_evenness_of(levels));  // NaN too
+        if (uneven || too_short) {
             if (work.node.options.accuracy == Accuracy::balanced) {
-                work.node.note({.fell_back = true, .uneven = true});
+                work.node.note({.fell_back = true, .uneven = uneven, .short_numbers = !uneven});
                 return std::nullopt;
             }
+        }
+        if (uneven) {
             even = {};  // what no powers make even may be worse with them
             even.max_a = a.scan.max_abs;
             even.max_b = b.scan.max_abs;

@@ -91,7 +91,7 @@ private:
 
 /// Whether the levels at the host may be carried out, and whether `balanced` would.
 struct LayerJudgement {
-    bool safe = true, even = true;
+    bool safe = true, even = true, too_short = false;
     Evenness evenness = {};
 };
 LayerJudgement judge_sums(const ProductPlan& plan, const ConstView& a, const ConstView& b, const View& c, double alpha,
@@ -109,7 +109,8 @@ LayerJudgement judge_sums(const ProductPlan& plan, const ConstView& a, const Con
     if (judged.safe) {
         judged.evenness = judge_evenness(backend, a, of_a, b, of_b, true);
         judged.even = judged.evenness.value >= least_evenness_of(levels);
-        if (!judged.even) {
+        judged.too_short = judged.even && only_levels_round(judged.evenness, plan.k, levels);
+        if (!judged.even || (judged.too_short && plan.least_evenness > 0)) {
             judged.evenness = {};
         }
     }
@@ -210,7 +211,7 @@ RunReport run_what_the_data_bears(const ProductPlan& plan, const DeviceSet& devi
                                   const ProductContext& context) {
     const LayerJudgement judged =
         judge_sums(plan, a, b, c, alpha.real(), beta.real(), shared_pool(effective_threads(context)));
-    const bool bears = judged.safe && (judged.even || plan.least_evenness == 0);
+    const bool bears = judged.safe && ((judged.even && !judged.too_short) || plan.least_evenness == 0);
     Options segments = limits;
     segments.host.levels = 0;
     segments.host.algorithm = "auto";
@@ -221,6 +222,7 @@ RunReport run_what_the_data_bears(const ProductPlan& plan, const DeviceSet& devi
                                  : ProductExponents{});
     report.fell_back = !bears;
     report.uneven = !judged.even;
+    report.short_numbers = !bears && judged.too_short;
     report.scaled = judged.evenness.scales();
     return report;
 }

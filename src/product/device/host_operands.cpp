@@ -120,6 +120,7 @@ public:
         report_.fell_back = report_.fell_back || verdict.fell_back;
         report_.uneven = is_uneven_ || verdict.uneven;
         report_.scaled = verdict.scaled;
+        report_.short_numbers = report_.fell_back && is_too_short_;
         return report_;
     }
 
@@ -259,11 +260,14 @@ private:
             with_backend(there_.stream, [&](cuda::CudaBackend& backend) {
                 of_a = backend.scan(a_.on_device(whole(size_.m, size_.k)));
                 of_b = backend.scan(b_.on_device(whole(size_.k, size_.n)));
-                is_uneven_ = judge_evenness(backend, a_.host(), of_a, b_.host(), of_b, false).value <
-                             least_evenness_of({{schedule_.algorithm, LevelMode::serial, ""}});
+                const std::vector<LevelPlan> level{{schedule_.algorithm, LevelMode::serial, ""}};
+                const Evenness even = judge_evenness(backend, a_.host(), of_a, b_.host(), of_b, false);
+                is_uneven_ = even.value < least_evenness_of(level);
+                is_too_short_ = !is_uneven_ && only_levels_round(even, size_.k, level);
             });
-            if ((is_uneven_ && keeps_digits_) || !layer_sums_are_safe(growth, a_.type(), size_.k, std::abs(alpha_), 0,
-                                                                      {of_a.max_abs, of_b.max_abs, 0})) {
+            if (((is_uneven_ || is_too_short_) && keeps_digits_) ||
+                !layer_sums_are_safe(growth, a_.type(), size_.k, std::abs(alpha_), 0,
+                                     {of_a.max_abs, of_b.max_abs, 0})) {
                 throw UnsafeSums{};
             }
         }
@@ -304,7 +308,7 @@ private:
     StageFailure failure_;
     StepCount brought_{failure_}, judged_{failure_}, multiplied_{failure_};
     bool keeps_digits_;  // uneven operands have no sums of blocks
-    std::atomic<bool> is_uneven_{false};
+    std::atomic<bool> is_uneven_{false}, is_too_short_{false};
     RunReport report_;
 };
 

@@ -155,6 +155,7 @@ FileEvenness::FileEvenness(const OuterLaunch& layers, const OpenInputs& inputs, 
     const LineExponents of_b = even_.scales() ? even_.of_b() : LineExponents{};
     tails_.of_a = tails_of(left, of_a, effects_.a_rows.mean, backend);
     tails_.of_b = tails_of(right, {of_b.cols, of_b.rows}, effects_.b_cols.mean, backend);
+    even_.exact_products = exact_products_of(tails_, effects_, layers.whole.type);
     for (LineEffects* const effects : {&effects_.a_rows, &effects_.a_inner, &effects_.b_inner, &effects_.b_cols}) {
         effects->of_lines = {};  // means are all that is asked for later
     }

@@ -13,9 +13,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "base/evenness_facts.hpp"
+#include "plan/model/plan.hpp"
 #include "run/dense/line_sample.hpp"
 
 namespace heptad {
@@ -33,6 +35,9 @@ struct Evenness {
     LineExponents of_b() const { return {unless_zero(minus_inner), unless_zero(cols)}; }
     /// Largest values of A'' and B''.
     double max_a = 0, max_b = 0;
+    /// log2 of how many usual products can be added up before the type rounds: negative where numbers fill their type,
+    /// 9.6 for whole numbers from 0 to 255 in f32.
+    double exact_products = -std::numeric_limits<double>::infinity();
 
 private:
     /// Null: nobody need multiply by one.
@@ -58,6 +63,11 @@ struct OperandTails {
 };
 /// Evenness::value, if the largest values with their exponents are so large.
 double evenness_of(const OperandTails& tails, const OperandEffects& effects, double max_a, double max_b);
+/// Evenness::exact_products of numbers of this type.
+double exact_products_of(const OperandTails& tails, const OperandEffects& effects, Type type);
+/// Are numbers so short that a classical product of such k is all but exact, and one with these levels is not?
+/// Then no growth over the classical error means much, and levels may lose more than a digit.
+bool only_levels_round(const Evenness& even, std::int64_t k, const std::vector<LevelPlan>& levels);
 /// Rows of A or columns of B as they are, and with their powers of two: largest values, and sums of absolute values.
 struct LineSizes {
     std::int64_t k;

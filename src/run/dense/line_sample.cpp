@@ -6,9 +6,11 @@
 #include <limits>
 #include <mutex>
 #include <numbers>
+#include <numeric>
 
 #include "base/evenness_facts.hpp"
 #include "base/stored_type.hpp"
+#include "base/types.hpp"
 
 namespace heptad {
 namespace {
@@ -118,6 +120,36 @@ void count_rows(Backend& backend, const ConstView& part, const InnerSample& samp
             });
         });
         visit(begin, counts);
+    });
+}
+
+/// Of a number that is finite and not zero.
+std::int32_t unit_of(double x) {
+    int exponent = 0;
+    const double fraction = std::frexp(x, &exponent);
+    const auto whole = static_cast<std::int64_t>(std::ldexp(fraction, 53));
+    return exponent - 53 + std::countr_zero(static_cast<std::uint64_t>(whole));
+}
+
+/// Numbers that fill their type show that at once, so few of them are looked at; those of some rows otherwise.
+void lower_unit(std::int32_t& unit, const ConstView& part, const InnerSample& sample, const LineExponents& lines,
+                double usual) {
+    constexpr std::int64_t kRows = 16;
+    const double lowest = usual + std::log2(unit_roundoff(part.type));
+    with_stored_type(part.type, [&]<class T>() {
+        const auto* data = static_cast<const T*>(part.data);
+        for (std::int64_t i = 0; i < part.rows; i += 1 + part.rows / kRows) {
+            for (const std::int64_t place : sample.places) {
+                const double x = to_double(data[i * part.row_stride + place * part.col_stride]);
+                if (x != 0 && std::isfinite(x)) {
+                    unit = std::min(unit, unit_of(x) + (lines.rows == nullptr ? 0 : lines.rows[i]) +
+                                              (lines.cols == nullptr ? 0 : lines.cols[place]));
+                }
+                if (unit < lowest) {
+                    return;
+                }
+            }
+        }
     });
 }
 
@@ -231,6 +263,7 @@ void Tails::note_rows(Backend& backend, const ConstView& rows, const InnerSample
     if (sample.places.empty()) {
         return;
     }
+    lower_unit(unit, rows, sample, lines, usual);
     std::mutex merging;
     count_rows(backend, rows, sample, lines, usual, [&](std::int64_t begin, const std::vector<StepCounts>& counts) {
         const std::lock_guard lock(merging);
@@ -244,6 +277,7 @@ void Tails::note_rows(Backend& backend, const ConstView& rows, const InnerSample
 
 void RowCounts::note_rows(Backend& backend, const ConstView& pieces, std::int64_t first, const InnerSample& sample,
                           const LineExponents& lines, double usual) {
+    lower_unit(unit, pieces, sample, lines, usual);
     count_rows(backend, pieces, sample, lines, usual, [&](std::int64_t begin, const std::vector<StepCounts>& counts) {
         auto* to = steps.data() + (first + begin) * (kTailSteps + 1);
         for (const StepCounts& of_row : counts) {
@@ -256,6 +290,7 @@ void RowCounts::note_rows(Backend& backend, const ConstView& pieces, std::int64_
 
 Tails RowCounts::tails(const std::vector<double>& largest_of_rows, std::size_t places) const {
     Tails tails;
+    tails.unit = unit;
     for (std::size_t i = 0; i < largest_of_rows.size() && places > 0; ++i) {
         StepCounts of_row;
         std::copy_n(steps.begin() + static_cast<std::ptrdiff_t>(i * of_row.size()), of_row.size(), of_row.begin());
@@ -264,6 +299,58 @@ Tails RowCounts::tails(const std::vector<double>& largest_of_rows, std::size_t p
         }
     }
     return tails;
+}
+
+std::vector<std::vector<double>> some_rows(const ConstView& view, const InnerSample& sample, const LineExponents& lines,
+                                           double usual) {
+    constexpr std::int64_t kRows = 16;
+    std::vector<std::vector<double>> rows;
+    with_stored_type(view.type, [&]<class T>() {
+        const auto* data = static_cast<const T*>(view.data);
+        for (const std::int64_t i : sampled_places(view.rows, kRows, 1)) {
+            std::vector<double> row;
+            double most = 0;
+            for (std::size_t t = 0; t < sample.places.size(); ++t) {
+                const std::int64_t place = sample.places[t];
+                const double x = std::abs(to_double(data[i * view.row_stride + place * view.col_stride]));
+                const double power = (lines.rows == nullptr ? 0 : lines.rows[i]) +
+                                     (lines.cols == nullptr ? 0 : lines.cols[place]) -
+                                     (sample.half_weight.empty() ? 0 : sample.half_weight[t]) - usual;
+                row.push_back(x == 0 ? 0 : std::exp2(std::log2(x) + power));
+                most = std::max(most, row.back());
+            }
+            if (most > 0) {
+                rows.push_back(std::move(row));
+            }
+        }
+    });
+    return rows;
+}
+
+double share_that_meets(const std::vector<std::vector<double>>& xs, const std::vector<std::vector<double>>& ys) {
+    const auto mean_product = [](const std::vector<double>& x, const std::vector<double>& y) {
+        return std::inner_product(x.begin(), x.end(), y.begin(), 0.0) / static_cast<double>(x.size());
+    };
+    const auto rms = [&](const std::vector<std::vector<double>>& rows) {
+        double squares = 0;
+        for (const std::vector<double>& row : rows) {
+            squares += mean_product(row, row);
+        }
+        return std::sqrt(squares / static_cast<double>(rows.size()));
+    };
+    if (xs.empty() || ys.empty()) {
+        return 1;
+    }
+    const double usual = rms(xs) * rms(ys);
+    std::vector<double> shares;
+    for (const std::vector<double>& x : xs) {
+        for (const std::vector<double>& y : ys) {
+            shares.push_back(mean_product(x, y) / usual);
+        }
+    }
+    const auto tenth = shares.begin() + static_cast<std::ptrdiff_t>(shares.size() / 10);
+    std::nth_element(shares.begin(), tenth, shares.end());
+    return *tenth;
 }
 
 double least_mean_product(const Tails& x, const Tails& y) {

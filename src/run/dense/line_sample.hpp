@@ -57,10 +57,13 @@ InnerSample part_of(const InnerSample& sample, std::int64_t first, std::int64_t 
 inline constexpr int kTailSteps = 40;
 /// How many values of a row fall into each step, and how many into none.
 using StepCounts = std::array<std::int32_t, kTailSteps + 1>;
+/// log2 of the unit in which numbers are whole: of the last bit that is set in any of them.
+inline constexpr std::int32_t kNoUnit = 1 << 20;  // all are zero
 /// How many values of a row are at least so large: of the row that has the fewest.
 struct Tails {
     std::array<double, kTailSteps> share;  // at least the lower edge of the step, over the usual value
     double largest_mean_square = 0;        // of a row, in the same measure
+    std::int32_t unit = kNoUnit;           // of what was looked at of some rows
     Tails() { share.fill(1); }
 
     /// Of whole rows, at places among their columns and with these powers of two. Rows whose largest value is zero do
@@ -73,6 +76,7 @@ struct Tails {
 /// The counts of rows that come in pieces: of a few values alone nobody could tell how large the others are.
 struct RowCounts {
     std::vector<std::uint16_t> steps;  // kTailSteps + 1 of each row
+    std::int32_t unit = kNoUnit;
 
     explicit RowCounts(std::int64_t rows) : steps(static_cast<std::size_t>(rows) * (kTailSteps + 1)) {}
     /// As above, of pieces whose uppermost is part of row `first`.
@@ -81,6 +85,14 @@ struct RowCounts {
     /// When all pieces of all rows were noted, so many values of each.
     Tails tails(const std::vector<double>& largest_of_rows, std::size_t places) const;
 };
+
+/// Magnitudes of some rows at the places of a sample, with these powers of two, over the usual one (2^usual); rows of
+/// zeros are left out.
+std::vector<std::vector<double>> some_rows(const ConstView& view, const InnerSample& sample, const LineExponents& lines,
+                                           double usual);
+/// Means of x y over some rows x of one sample and y of another, over their rms values: of all pairs but a tenth, the
+/// least. 0.75 for uniform values less what the sample adds; 0.1 where large values meet small ones.
+double share_that_meets(const std::vector<std::vector<double>>& xs, const std::vector<std::vector<double>>& ys);
 
 /// The least that the mean of x y can be, if x and y are at least so large for so large shares of k: values meet as
 /// badly as they can.

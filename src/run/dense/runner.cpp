@@ -112,6 +112,11 @@ bool sums_are_safe(const ProductPlan& plan, double max_a, double max_b, double a
            std::abs(old_c) * plan_growth(plan).c < largest_finite(plan.type) / 4;
 }
 
+/// Levels would lose more than a digit to a classical product that rounds next to nothing.
+bool is_too_short(const ProductPlan& plan, const Evenness& even) {
+    return plan.least_evenness > 0 && only_levels_round(even, plan.k, plan.levels);
+}
+
 bool is_uneven(const ProductPlan& plan, const Evenness& even) {
     return even.value < even_enough(plan);
 }
@@ -139,14 +144,17 @@ bool judge(const ProductPlan& plan, Backend& backend, const Product& product, Ev
         // What no powers make even may be worse with them.
         even = judge_evenness(backend, a, of_a, b, of_b, false);
     }
+    if (!(even.value >= plan.least_evenness) || is_too_short(plan, even)) {
+        return false;
+    }
     if (!even.scales()) {
-        return even.value >= plan.least_evenness;
+        return true;
     }
     // Sums are kept with powers along k beside them, and products with those of rows and columns, where a block is
     // multiplied as it lies there: neither may leave the range of the type, nor fall among its subnormal numbers.
     const double small = std::min(least_line(of_a.rows), even.max_a) * std::min(least_line(of_b.cols), even.max_b);
     const int room = plan.type == Type::f16 ? kMostInnerOfF16 : kMostInner;
-    return even.value >= plan.least_evenness && even.most_inner <= room && small >= smallest_product(plan.type) &&
+    return even.most_inner <= room && small >= smallest_product(plan.type) &&
            sums_are_safe(plan, std::ldexp(even.max_a, even.most_inner), std::ldexp(even.max_b, even.most_inner), alpha,
                          0);
 }
@@ -247,6 +255,7 @@ RunReport run_plan(const ProductPlan& plan, Backend& backend, const Product& pro
     if (judges && guard == nullptr) {
         if (!judge(plan, backend, {alpha, a, b, beta, c}, even)) {
             report.uneven = is_uneven(plan, even);
+            report.short_numbers = !report.uneven && is_too_short(plan, even);
             classical(plan.fringe_leaf);
             report.fell_back = true;
             return report;

@@ -26,12 +26,16 @@ struct RunReport {
     bool fell_back = false;  // to the classical product: non-finite or uneven input, or sums that could overflow
     bool uneven = false;     // A and B are so uneven that levels lose more than `balanced` allows (evenness.hpp)
     bool scaled = false;     // powers of two were taken out of rows and columns, and put back into C
+    /// With fell_back: of numbers so short that the classical product is all but exact, and one with levels would not
+    /// be.
+    bool short_numbers = false;
     /// Of a product of several parts.
     void add(const RunReport& part) {
         workspace_used_bytes = std::max(workspace_used_bytes, part.workspace_used_bytes);
         fell_back = fell_back || part.fell_back;
         uneven = uneven || part.uneven;
         scaled = scaled || part.scaled;
+        short_numbers = short_numbers || part.short_numbers;
     }
 };
 

@@ -268,6 +268,22 @@ TEST(measured_plans, errors_are_those_of_the_same_levels_at_the_nearest_size) {
     EXPECT_EQ(expected_growth(f32, machine), expected_growth(f32.levels));
 }
 
+TEST(measured_plans, errors_of_small_products_are_raised_to_those_of_large_ones) {
+    const Names twice{"winograd", "winograd"};
+    Machine machine = measured(kFast, 512, {{{twice, "heptad"}, 0.5}});
+    machine.measured_plans[1].error_growth = 4;
+    const auto growth = [&](std::int64_t n) {
+        return expected_growth(plan_with_shape(square(n), machine, {twice, "heptad"}), machine);
+    };
+    EXPECT_EQ(growth(512), 4);
+    EXPECT_EQ(growth(256), 4) << "and never lowered";
+    EXPECT_GT(growth(1024), 5);
+    EXPECT_NEAR(growth(2048), 8, 0.01);
+    EXPECT_EQ(growth(16384), growth(2048)) << "libraries cut longer sums";
+    EXPECT_LE(expected_growth(make_plan(square(8192, Accuracy::balanced), machine), machine),
+              PlannerLimits{}.balanced_growth);
+}
+
 TEST(measured_plans, balanced_takes_levels_where_only_plans_too_inaccurate_for_it_were_measured) {
     // 2048 and 4096 as a tuning left them: a balanced plan won at the first, and all who ran at the second were too
     // inaccurate. Nothing lost there that `balanced` could have taken.

@@ -178,7 +178,7 @@ TEST(DenseOverDevices, nan_infinity_and_overflow_give_what_the_classical_product
 }
 
 TEST(DenseOverDevices, levels_at_the_host_lose_at_most_a_digit_on_data_of_all_kinds) {
-    for (const testing_data::Family& family : testing_data::data_families()) {
+    for (const testing_data::Family& family : testing_data::all_families()) {
         testing_data::Random random(6);
         testing_data::Matrix<double> wide_a(250, 301), wide_b(301, 199);
         family.make(wide_a, wide_b, random);

@@ -283,6 +283,24 @@ TEST_F(FileLayersTest, uneven_rows_have_outer_levels_only_where_fast_is_asked_fo
     EXPECT_TRUE(multiply(request).layers);
 }
 
+TEST_F(FileLayersTest, numbers_so_short_that_only_levels_would_round_have_none) {
+    FileProductRequest request = prepare_layers({.m = 200, .k = 1600, .n = 180, .memory_bytes = 400 << 10});
+    for (const auto& [most, has_layers] : {std::pair{511, false}, {3, true}}) {
+        const auto whole_numbers = [most = most](const char* seed_kind, std::int64_t rows, std::int64_t cols,
+                                                 int seed) {
+            Matrix matrix = generate(seed_kind, rows, cols, Type::f32, static_cast<std::uint64_t>(seed));
+            auto* const x = static_cast<float*>(matrix.data());
+            std::transform(x, x + rows * cols, x, [most](float y) { return std::floor(y * static_cast<float>(most)); });
+            return matrix;
+        };
+        write_npy(folder_ / "A.npy", whole_numbers("positive", 200, 1600, 5).view());
+        write_npy(folder_ / "B.npy", whole_numbers("positive", 1600, 180, 6).view());
+        const FileProductReport report = multiply(request);
+        EXPECT_EQ(report.layers.has_value(), has_layers) << most;
+        EXPECT_EQ(report.no_layers.find("so short") != std::string::npos, !has_layers) << report.no_layers;
+    }
+}
+
 TEST_F(FileLayersTest, error_bound_counts_the_outer_level) {
     const FileProductReport report = multiply(prepare_layers(kTiled));
     const LayerGrowth growth = layer_growth(report.layers->layer);

@@ -26,7 +26,7 @@ protected:
 
     template <class T>
     void expect_few_digits_lost(const Case& layout, const OuterLevels& outer, double most = 10) {
-        for (const data::Family& family : data::data_families()) {
+        for (const data::Family& family : data::all_families()) {
             data::Random random(7);
             data::Matrix<double> wide_a(layout.m, layout.k), wide_b(layout.k, layout.n);
             family.make(wide_a, wide_b, random);

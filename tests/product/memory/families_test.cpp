@@ -12,7 +12,7 @@
 namespace heptad::test {
 namespace {
 
-using testing_data::data_families;
+using testing_data::all_families;
 using testing_data::Family;
 
 struct Case {
@@ -29,7 +29,7 @@ TEST_P(families_in_memory, no_error_goes_beyond_the_bound_of_the_plan) {
     double closest = 0;
     int scaled = 0, classical = 0;
     for (const ProblemSize& size : {ProblemSize{64, 64, 64}, ProblemSize{37, 210, 50}}) {
-        for (const Family& family : data_families(octaves)) {
+        for (const Family& family : all_families(octaves)) {
             Judged judged(type, size, family);
             if (!judged.fits()) {
                 EXPECT_EQ(type, Type::f16) << family.name;

@@ -157,7 +157,7 @@ TYPED_TEST(promised, no_data_goes_beyond_what_is_guaranteed) {
 TYPED_TEST(promised, no_family_goes_beyond_what_norms_guarantee) {
     constexpr std::int64_t kSide = 160;
     double closest = 0;
-    for (const testing_data::Family& family : testing_data::data_families()) {
+    for (const testing_data::Family& family : testing_data::all_families()) {
         testing_data::Random random(5);
         testing_data::Matrix<double> a(kSide, kSide), b(kSide, kSide);
         family.make(a, b, random);

@@ -57,7 +57,7 @@ TYPED_TEST(families, balanced_loses_at_most_a_digit_and_says_what_it_did) {
         std::int64_t m, k, n;
     };
     for (const Shape& shape : {Shape{384, 384, 384}, Shape{257, 391, 190}, Shape{33, 900, 41}}) {
-        for (const Family& family : data_families()) {
+        for (const Family& family : all_families()) {
             Random random(7);
             Matrix<double> wide_a(shape.m, shape.k), wide_b(shape.k, shape.n);
             family.make(wide_a, wide_b, random);
@@ -91,7 +91,7 @@ TYPED_TEST(families, balanced_loses_at_most_a_digit_and_says_what_it_did) {
 
 TYPED_TEST(families, what_is_added_to_keeps_its_digits_whatever_was_scaled) {
     constexpr std::int64_t n = 256;
-    for (const Family& family : data_families()) {
+    for (const Family& family : all_families()) {
         Random random(9);
         Matrix<double> wide_a(n, n), wide_b(n, n);
         family.make(wide_a, wide_b, random);
@@ -118,7 +118,7 @@ TYPED_TEST(families, what_is_added_to_keeps_its_digits_whatever_was_scaled) {
 }
 
 TYPED_TEST(families, fast_takes_its_levels_and_says_what_they_may_cost) {
-    for (const Family& family : data_families()) {
+    for (const Family& family : all_families()) {
         Random random(8);
         Matrix<double> a(256, 256), b(256, 256);
         family.make(a, b, random);
@@ -130,6 +130,60 @@ TYPED_TEST(families, fast_takes_its_levels_and_says_what_they_may_cost) {
             EXPECT_EQ(report.uneven, family.way == Way::classical) << family.name;
             EXPECT_EQ(report.scaled, family.way == Way::scaled) << family.name;
         }
+    }
+}
+
+/// A family of short numbers, multiplied with two levels of Strassen's.
+struct ShortNumbers {
+    RunReport report;
+    double error = 0, classical = 0;
+};
+template <class T>
+ShortNumbers multiply_short(const std::string& name, std::int64_t k, Accuracy accuracy = Accuracy::balanced) {
+    for (const Family& family : all_families()) {
+        if (family.name == name) {
+            Random random(5);
+            Matrix<double> wide_a(200, k), wide_b(k, 180);
+            family.make(wide_a, wide_b, random);
+            const auto a = rounded_to<T>(wide_a), b = rounded_to<T>(wide_b);
+            Matrix<T> c = poisoned<T>(200, 180);
+            ShortNumbers made;
+            made.classical = classical_error(a, b);
+            made.report = multiply(a, b, 0, c, accuracy, {"strassen", 2, "parallel"});
+            made.error = worst_error(a, b, c);
+            return made;
+        }
+    }
+    ADD_FAILURE() << name;
+    return {};
+}
+
+TEST(short_numbers, are_multiplied_classically_where_only_levels_would_round) {
+    for (const char* name : {"whole numbers from 0 to 255", "whole numbers from 0 to 511", "multiples of 1/8 up to 64",
+                             "whole numbers in graded rows and columns"}) {
+        const ShortNumbers made = multiply_short<float>(name, 2048);
+        EXPECT_TRUE(made.report.fell_back && made.report.short_numbers && !made.report.uneven) << name;
+        EXPECT_LE(made.error, 10 * made.classical) << name;
+        EXPECT_FALSE(multiply_short<float>(name, 2048, Accuracy::fast).report.fell_back) << name;
+    }
+}
+
+TEST(short_numbers, have_levels_where_these_do_not_round_either) {
+    for (const char* name : {"whole numbers from -3 to 3", "powers of two from 1 to 1/8"}) {
+        const ShortNumbers made = multiply_short<float>(name, 2048);
+        EXPECT_FALSE(made.report.fell_back || made.report.short_numbers) << name;
+        EXPECT_EQ(made.error, 0) << name;
+    }
+    const ShortNumbers made = multiply_short<double>("whole numbers from 0 to 4095", 2048);
+    EXPECT_FALSE(made.report.fell_back);
+    EXPECT_EQ(made.error, 0);
+}
+
+TEST(short_numbers, that_fill_the_type_when_they_are_multiplied_have_levels) {
+    for (const char* name : {"whole numbers from 0 to 4095", "uniform", "positive"}) {
+        const ShortNumbers made = multiply_short<float>(name, 2048);
+        EXPECT_FALSE(made.report.fell_back || made.report.short_numbers) << name;
+        EXPECT_LE(made.error, 10 * made.classical) << name;
     }
 }
 
@@ -181,6 +235,29 @@ TEST(uneven_data, in_one_row_and_one_column_that_do_not_meet_is_seen_in_halves_t
                 EXPECT_TRUE(rest > 0 || c.at(row, col) == 0) << parts << ": nothing meets there";
                 EXPECT_LE(worst_error(a, b, c), 10 * classical_error(a, b)) << parts << " " << rest;
             }
+        }
+    }
+}
+
+/// All lines are even, but in half or more of C large values meet small ones: two levels lost 22 to 42 times.
+TEST(uneven_data, whose_large_values_meet_small_ones_is_seen_by_what_meets) {
+    const auto against = [](std::int64_t i, std::int64_t k) { return (i + k) % 2 == 0 ? 16 : 1; };
+    const auto along = [](std::int64_t k, std::int64_t j) { return (k + j) % 2 == 1 ? 16 : 1; };
+    const auto block = [](std::int64_t i, std::int64_t k) { return i < 75 && k < 1000 ? 16 : 1; };
+    const auto none = [](std::int64_t, std::int64_t) { return 1; };
+    using Place = std::function<double(std::int64_t, std::int64_t)>;
+    for (const auto& [of_a, of_b] : {std::pair<Place, Place>{against, along}, {block, none}}) {
+        Random random(11);
+        Matrix<double> wide_a(300, 4000), wide_b(4000, 301);
+        fill_uniform(wide_a, random);
+        fill_uniform(wide_b, random);
+        times(wide_a, of_a);
+        times(wide_b, of_b);
+        const auto a = rounded_to<float>(wide_a), b = rounded_to<float>(wide_b);
+        for (const Levels& levels : {Levels{"winograd", 1, "parallel"}, {"strassen", 2, "parallel"}}) {
+            Matrix<float> c = poisoned<float>(300, 301);
+            EXPECT_TRUE(multiply(a, b, 0, c, Accuracy::balanced, levels).uneven);
+            EXPECT_LE(worst_error(a, b, c), 10 * classical_error(a, b)) << levels.algorithm;
         }
     }
 }

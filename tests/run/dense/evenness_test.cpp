@@ -36,7 +36,7 @@ Evenness judged(const Matrix<double>& a, const Matrix<double>& b, bool by_column
 TEST(evenness, is_called_by_its_name) {
     const double least = least_evenness_of({{"winograd", LevelMode::parallel, ""}});
     for (const std::int64_t n : {300, 1024}) {
-        for (const Family& family : data_families()) {
+        for (const Family& family : all_families()) {
             Random random(3);
             Matrix<double> a(n, n + 7), b(n + 7, n - 5);
             family.make(a, b, random);
