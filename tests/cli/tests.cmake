@@ -17,7 +17,7 @@ heptad_process_test(cli/file_layers_test)
 heptad_process_test(cli/file_kills_test LABELS slow)
 heptad_process_test(cli/interrupt_test LABELS timing)
 
-heptad_test(cli/text_test heptad_base)
+heptad_test(cli/text_test heptad_base ALONE)
 if(TARGET cli_text_test)
   target_sources(cli_text_test PRIVATE ${PROJECT_SOURCE_DIR}/cli/text.cpp)
   target_include_directories(cli_text_test PRIVATE ${PROJECT_SOURCE_DIR})
@@ -32,9 +32,6 @@ foreach(name mpi_test mpi_complex_test mpi_families_test mpi_files_test mpi_resu
     else()
       heptad_test(cli/${name} heptad_base heptad_ranks_process LABELS slow)
     endif()
-    target_compile_definitions(cli_${name} PRIVATE HEPTAD_BINARY="${MPIEXEC_EXECUTABLE}"
-      HEPTAD_MPI_BINARY="$<TARGET_FILE:heptad_mpi>" HEPTAD_OPEN_MPI=$<BOOL:${HEPTAD_OPEN_MPI}>)
-    add_dependencies(cli_${name} heptad_mpi)
   elseif(NOT HEPTAD_SANITIZE)
     add_test(NAME cli/${name} COMMAND ${CMAKE_COMMAND} -E echo "skipped: no MPI was found when this was configured")
     set_tests_properties(cli/${name} PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: no MPI")

@@ -1,5 +1,5 @@
 heptad_process_test(bench/report/report_test)
-heptad_process_test(bench/report/report_markup_test)
+heptad_process_test(bench/report/report_markup_test ALONE)
 if(TARGET bench_report_report_markup_test)
   target_compile_definitions(bench_report_report_markup_test PRIVATE HEPTAD_RESULTS="${PROJECT_SOURCE_DIR}/bench/results")
 endif()

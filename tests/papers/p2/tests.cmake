@@ -1,7 +1,7 @@
 heptad_test(papers/p2/fused_model_test heptad_papers_p2_model)
 heptad_process_test(papers/p2/model_words_test)
 
-heptad_test(papers/p2/bench_model_test heptad_product_memory nlohmann_json::nlohmann_json)
+heptad_test(papers/p2/bench_model_test heptad_product_memory nlohmann_json::nlohmann_json ALONE)
 if(TARGET papers_p2_bench_model_test)
   foreach(name bench_model_cases bench_model_summary)
     target_sources(papers_p2_bench_model_test PRIVATE ${PROJECT_SOURCE_DIR}/papers/p2/${name}.cpp)

@@ -14,7 +14,7 @@ Counts check_on_device(Type type, int count, unsigned seed, const Adjust& adjust
         [](const Case& x, const Options& options, const ProductContext& context) {
             return plan_device_product(x.m, x.k, x.n, x.type, options, context);
         },
-        [&](const Case& x, const Operands& operands, const Options& options, ProductContext context) {
+        [&](const Case& x, const CaseOperands& operands, const Options& options, ProductContext context) {
             DeviceMatrixCopy a(operands.a, stream.handle()), b(operands.b, stream.handle()),
                 c(operands.c, stream.handle());
             context.stream = stream.handle();

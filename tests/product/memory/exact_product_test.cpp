@@ -9,7 +9,7 @@ Counts check_products(Type type, int count, unsigned seed) {
         [](const Case& x, const Options& options, const ProductContext& context) {
             return plan_product(x.m, x.k, x.n, x.type, options, context);
         },
-        [](const Case& x, const Operands& operands, const Options& options, const ProductContext& context) {
+        [](const Case& x, const CaseOperands& operands, const Options& options, const ProductContext& context) {
             return multiply_in_memory(x.alpha, meant(operands.a.view(), operands.transpose_a),
                                       meant(operands.b.view(), operands.transpose_b), x.beta, operands.c.view(),
                                       options, context);

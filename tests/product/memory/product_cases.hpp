@@ -220,7 +220,7 @@ struct Counts {
 };
 
 /// The three matrices of a product, and how A and B are meant.
-struct Operands {
+struct CaseOperands {
     GuardedMatrix &a, &b, &c;
     bool transpose_a = false, transpose_b = false;
 };
@@ -232,7 +232,7 @@ inline ConstView meant(const View& view, bool transpose) {
 /// judged.
 struct Contestant {
     std::function<ProductPlan(const Case&, const Options&, const ProductContext&)> plan;
-    std::function<RunReport(const Case&, const Operands&, const Options&, const ProductContext&)> multiply;
+    std::function<RunReport(const Case&, const CaseOperands&, const Options&, const ProductContext&)> multiply;
 };
 
 /// One product; an empty sentence if it is right.
