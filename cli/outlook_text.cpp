@@ -24,9 +24,12 @@ std::string library_words(const std::string& leaf) {
 }
 
 std::string speed_words(const Outlook& outlook) {
-    return outlook.speedup > 0
-               ? fmt::format("; {:.2f} x as fast as {} (predicted)", outlook.speedup, library_words(outlook.library))
-               : "";
+    if (outlook.speedup <= 0) {
+        return "";
+    }
+    const bool faster = outlook.speedup >= 1;
+    return fmt::format("; {:.2f} x {} than {} (predicted)", faster ? outlook.speedup : 1 / outlook.speedup,
+                       faster ? "faster" : "slower", library_words(outlook.library));
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 
 namespace heptad::cli {
 
-/// "expected error: 3 x the classical product's (typical 2e-07 of |a_i||b_j|); 1.31 x as fast as openblas (predicted)"
+/// "expected error: 3 x the classical product's (typical 2e-07 of |a_i||b_j|); 1.31 x faster than openblas (predicted)"
 std::string expectation_text(const Outlook& outlook);
 /// "error bound: |AB - computed|_ij <= 0.000244 (|A||B|)_ij, guaranteed"
 std::string bound_text(const ErrorPromise& error);

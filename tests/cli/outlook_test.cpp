@@ -65,7 +65,7 @@ TEST_F(Outlook, plan_says_it_first_and_the_long_line_last) {
     EXPECT_EQ(plan[0].rfind("# expected error: ", 0), 0U) << plan[0];
     EXPECT_TRUE(contains(plan[0], " x the classical product's (typical ")) << plan[0];
     EXPECT_TRUE(contains(plan[0], " of |a_i||b_j|)")) << plan[0];
-    EXPECT_TRUE(contains(plan[0], " x as fast as ") && contains(plan[0], " (predicted)")) << plan[0];
+    EXPECT_TRUE(contains(plan[0], "er than ") && contains(plan[0], " (predicted)")) << plan[0];
     EXPECT_EQ(plan[1].rfind("# error bound: |AB - computed|_ij <= c u |a_i||b_j|, ", 0), 0U) << plan[1];
     EXPECT_EQ(plan.back().rfind("plan 2048x2048x2048 f32 ", 0), 0U) << plan.back();
 }

@@ -192,7 +192,7 @@ double exact_products_of(const OperandTails& tails, const OperandEffects& effect
 bool only_levels_round(const Evenness& even, std::int64_t k, const std::vector<LevelPlan>& levels) {
     // Libraries add up about so many products before they add to C: where that is exact, few roundings are left. f32,
     // k = 1024: whole numbers up to 127, 255, 511 and 1023 have errors of 0, 1.0, 8.8 and 11.5 u, as any others 12.
-    constexpr double kRun = 256;
+    constexpr double kExactRun = 256;
     double growth = 1, leaf_k = static_cast<double>(k);
     for (const LevelPlan& level : levels) {
         const CatalogueEntry& entry = find_algorithm(level.algorithm);
@@ -200,7 +200,7 @@ bool only_levels_round(const Evenness& even, std::int64_t k, const std::vector<L
         leaf_k /= entry.algorithm.k;
     }
     const double exact = std::exp2(even.exact_products);
-    return exact >= std::min(kRun, static_cast<double>(k)) && exact < growth * std::min(kRun, leaf_k);
+    return exact >= std::min(kExactRun, static_cast<double>(k)) && exact < growth * std::min(kExactRun, leaf_k);
 }
 
 bool norms_are_in_reach(const LineSizes& of_rows, const LineSizes& of_cols) {
