@@ -262,7 +262,7 @@ TEST_F(Mpi, what_cannot_be_done_is_said_once_with_its_exit_code) {
     write_matrix("F.npy", a_, "<f4");
     expect_failure(3, started(3, {"mul", "A.npy", "missing.npy", "-o", "C.npy"}), {"rank 0", "missing.npy"});
     expect_failure(3, started(2, {"mul", "A.npy", "A.npy", "-o", "C.npy"}), {"columns of the first"});
-    expect_failure(3, started(2, {"mul", "F.npy", "B.npy", "-o", "C.npy"}), {"one type"});
+    expect_failure(3, started(2, {"mul", "F.npy", "B.npy", "-o", "C.npy"}), {"the same type"});
     expect_failure(3, started(2, {"mul", "A.npy", "B.npy", "-o", "no/such/folder/C.npy"}), {"cannot be written"});
     expect_failure(2, started(2, mul({"--scatter"})), {"--scratch"});
     expect_failure(2, started(2, mul({"--scratch", "."})), {"--scatter"});

@@ -333,7 +333,7 @@ TEST_F(Interrupted, same_file_read_in_another_way_is_refused) {
     interrupt_after(request, 2);
     FileProductRequest other = request;
     other.transpose_a = true;
-    expect_refused(other, ErrorCode::input, "another way");
+    expect_refused(other, ErrorCode::input, "read differently");
     EXPECT_GE(multiply(request).resumed_tiles, 2);
     EXPECT_EQ(result(), expected_);
 }
