@@ -192,7 +192,8 @@ double exact_products_of(const OperandTails& tails, const OperandEffects& effect
 bool only_levels_round(const Evenness& even, std::int64_t k, const std::vector<LevelPlan>& levels) {
     // Libraries add up about so many products before they add to C: where that is exact, few roundings are left. f32,
     // k = 1024: whole numbers up to 127, 255, 511 and 1023 have errors of 0, 1.0, 8.8 and 11.5 u, as any others 12.
-    constexpr double kExactRun = 256;
+    // Powers of two that are taken out of lines can be one too many or too few, so half of that will do.
+    constexpr double kExactRun = 256, kLeastExactRun = kExactRun / 2;
     double growth = 1, leaf_k = static_cast<double>(k);
     for (const LevelPlan& level : levels) {
         const CatalogueEntry& entry = find_algorithm(level.algorithm);
@@ -200,7 +201,7 @@ bool only_levels_round(const Evenness& even, std::int64_t k, const std::vector<L
         leaf_k /= entry.algorithm.k;
     }
     const double exact = std::exp2(even.exact_products);
-    return exact >= std::min(kExactRun, static_cast<double>(k)) && exact < growth * std::min(kExactRun, leaf_k);
+    return exact >= std::min(kLeastExactRun, static_cast<double>(k)) && exact < growth * std::min(kExactRun, leaf_k);
 }
 
 bool norms_are_in_reach(const LineSizes& of_rows, const LineSizes& of_cols) {
@@ -264,11 +265,12 @@ Evenness judge_evenness(Backend& backend, const ConstView& a, const ScanResult& 
             ? lines_are_in_reach(a_scan.rows, b_scan.cols, even)
             : norms_are_in_reach(sizes_of(left, even.rows, scaled_a), sizes_of(right, even.cols, scaled_b));
     // The lower estimate is of lines, whichever of them meet. What some of them meet with is looked at for itself,
-    // unless so few values would make it a matter of luck.
+    // unless so few values or lines would make it a matter of luck.
     constexpr double kLeastShare = 0.3;
     constexpr std::size_t kFewestPlaces = 32;
+    constexpr std::int64_t kFewestLines = 16;
     const auto meets = [&] {
-        return of_a.places.size() < kFewestPlaces ||
+        return of_a.places.size() < kFewestPlaces || std::min(a.rows, b.cols) < kFewestLines ||
                share_that_meets(some_rows(a, of_a, a_lines, effects.a_rows.mean),
                                 some_rows(transposed(b), of_a, {b_lines.cols, b_lines.rows}, effects.b_cols.mean)) >=
                    kLeastShare;

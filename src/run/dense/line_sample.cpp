@@ -331,21 +331,13 @@ double share_that_meets(const std::vector<std::vector<double>>& xs, const std::v
     const auto mean_product = [](const std::vector<double>& x, const std::vector<double>& y) {
         return std::inner_product(x.begin(), x.end(), y.begin(), 0.0) / static_cast<double>(x.size());
     };
-    const auto rms = [&](const std::vector<std::vector<double>>& rows) {
-        double squares = 0;
-        for (const std::vector<double>& row : rows) {
-            squares += mean_product(row, row);
-        }
-        return std::sqrt(squares / static_cast<double>(rows.size()));
-    };
     if (xs.empty() || ys.empty()) {
         return 1;
     }
-    const double usual = rms(xs) * rms(ys);
     std::vector<double> shares;
     for (const std::vector<double>& x : xs) {
         for (const std::vector<double>& y : ys) {
-            shares.push_back(mean_product(x, y) / usual);
+            shares.push_back(mean_product(x, y) / std::sqrt(mean_product(x, x) * mean_product(y, y)));
         }
     }
     const auto tenth = shares.begin() + static_cast<std::ptrdiff_t>(shares.size() / 10);

@@ -290,7 +290,8 @@ TEST_F(FileLayersTest, numbers_so_short_that_only_levels_would_round_have_none) 
                                                  int seed) {
             Matrix matrix = generate(seed_kind, rows, cols, Type::f32, static_cast<std::uint64_t>(seed));
             auto* const x = static_cast<float*>(matrix.data());
-            std::transform(x, x + rows * cols, x, [most](float y) { return std::floor(y * static_cast<float>(most)); });
+            std::transform(x, x + rows * cols, x,
+                           [most](float y) { return 1 + std::floor(y * static_cast<float>(most)); });
             return matrix;
         };
         write_npy(folder_ / "A.npy", whole_numbers("positive", 200, 1600, 5).view());
