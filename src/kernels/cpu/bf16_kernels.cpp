@@ -76,4 +76,9 @@ const GemmKernels<float>& f32_kernels_of(InstructionSet set) {
     return kernel_table_of(set).gemm_f32;
 }
 
+bool multiplies_f32_by_bf16() {
+    const InstructionSet set = best_instruction_set();
+    return &f32_kernels_of(set) != &kernel_table_of(set).gemm_f32;
+}
+
 }  // namespace heptad::cpu

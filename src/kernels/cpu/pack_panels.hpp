@@ -103,8 +103,8 @@ HEPTAD_INLINE void over_panels(std::int64_t panels, std::int64_t groups, bool ac
 }
 
 template <class T, int panel>
-Magnitudes pack_panels(std::int64_t width, std::int64_t k, const T* source, std::int64_t stride, std::int64_t depth_stride,
-                 T* packed) {
+Magnitudes pack_panels(std::int64_t width, std::int64_t k, const T* source, std::int64_t stride,
+                       std::int64_t depth_stride, T* packed) {
     const std::int64_t full_panels = width / panel;
     std::int64_t packed_panels = 0;
     if (stride == 1) {
