@@ -17,6 +17,7 @@
 #include "base/cores.hpp"
 #include "base/shared_state.hpp"
 #include "base/timing.hpp"
+#include "kernels/cpu/cpu_kernels.hpp"
 #include "kernels/cpu/vendor_blas.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "plan/search/planner.hpp"
