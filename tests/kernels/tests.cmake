@@ -19,7 +19,7 @@ heptad_test(kernels/cuda/fused_test heptad_kernels_cuda heptad_kernels_reference
 heptad_test(kernels/cuda/vendor_kernels_test heptad_kernels_cuda)
 heptad_test(kernels/cuda/linear_pass_test heptad_run heptad_kernels_cuda)
 heptad_test(kernels/reference/reference_backend_test heptad_kernels_reference)
-foreach(kernel combine scan pack_panels gemm gemm_bf16 gemm_mod_2_32)
+foreach(kernel combine scan pack_panels gemm gemm_bf16 gemm_f32 gemm_mod_2_32)
   heptad_test(kernels/cpu/${kernel}_test heptad_kernels_cpu heptad_kernels_reference)
 endforeach()
 foreach(part cpu_backend cpu_residues)

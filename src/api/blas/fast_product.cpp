@@ -17,6 +17,7 @@
 #include "base/cores.hpp"
 #include "base/shared_state.hpp"
 #include "base/timing.hpp"
+#include "kernels/cpu/cpu_kernels.hpp"
 #include "kernels/cpu/vendor_blas.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "plan/search/planner.hpp"
@@ -108,11 +109,17 @@ ConstView plane_of(const ConstView& v) {
     return {v.data, part_type(v.type), v.rows, v.cols, by_rows ? v.cols : 1, by_rows ? 1 : v.rows};
 }
 
-/// Without levels, or three products in place of a complex one, the library is as fast. HEPTAD_MIN_SIZE is for tests.
+/// What the processor offers, a system may still keep from a process.
+bool our_classical_product_pays(Type type) {
+    return classical_leads(type) && cpu::multiplies_f32_by_bf16();
+}
+
+/// Without levels, or three products in place of a complex one, the library is mostly as fast. HEPTAD_MIN_SIZE is for
+/// tests.
 bool is_worth_while(const ProductPlan& plan) {
     return is_complex(plan.type) ? plan.complex == ComplexWay::three_products ||
                                        (knobs().min_size > 0 && plan.complex == ComplexWay::one_product)
-                                 : !plan.levels.empty();
+                                 : !plan.levels.empty() || our_classical_product_pays(plan.type);
 }
 
 /// As planned, or with less workspace where there is less by now. False: not even that pays, and C is as it was.
@@ -157,7 +164,7 @@ bool multiply_as_planned(const GemmCall& call, const ProductContext& context, Pr
         return multiply_complex_as_planned(call, context, plan, is_under_way);
     }
     const int levels = levels_for(call.a, call.b, context.threads);
-    if (levels == 0) {
+    if (levels == 0 && !our_classical_product_pays(call.a.type)) {
         return false;
     }
     Options options = options_for(levels);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
@@ -13,6 +14,8 @@
 namespace heptad::blas {
 namespace {
 
+constexpr std::int64_t kBeyondAll = std::numeric_limits<std::int64_t>::max();
+
 /// The smallest size from which 1, 2 and 3 levels pay.
 using Sides = std::array<std::int64_t, 3>;
 
@@ -21,21 +24,23 @@ using Sides = std::array<std::int64_t, 3>;
 struct Row {
     Sides f32, f64;
     std::int64_t complex;
+    std::int64_t classical_f32;      // from there on our kernel leads without levels, and with smaller errors
     std::size_t levels_in_triangle;  // that its product, half of the work, must be worth
 };
 
 Row row_of_this_processor() {
     switch (cpu::best_instruction_set()) {
         case cpu::InstructionSet::avx512:  // by the sizes below, f64 3072 was 0.93 on a Cascade Lake
-            return {{5120, 6144, 16384}, {6656, 8192, 16384}, 1024, 2};
+            return {{5120, 6144, 16384}, {6656, 8192, 16384}, 1024, kBeyondAll, 2};
         case cpu::InstructionSet::avx512bf16:
-        case cpu::InstructionSet::amx:
-            return {{2304, 4608, 14336}, {1920, 2816, 7168}, 1024, 2};
+            return {{2304, 4608, 14336}, {1920, 2816, 7168}, 1024, kBeyondAll, 2};
+        case cpu::InstructionSet::amx:  // f32 by parts of bf16
+            return {{6144, 12288, 24576}, {1920, 2816, 7168}, 768, 256, 2};
         case cpu::InstructionSet::neon:
         case cpu::InstructionSet::i8mm:
-            return {{1152, 2048, 4096}, {1152, 2048, 4096}, 768, 1};
+            return {{1152, 2048, 4096}, {1152, 2048, 4096}, 768, kBeyondAll, 1};
         default:  // not measured: careful
-            return {{3072, 8192, 16384}, {3072, 8192, 16384}, 1536, 2};
+            return {{3072, 8192, 16384}, {3072, 8192, 16384}, 1536, kBeyondAll, 2};
     }
 }
 
@@ -68,8 +73,8 @@ std::optional<Sides> measured_sides(Type type, int threads) {
         for (const MeasuredPlan& row : machine.measured_plans) {
             const bool is_of_these = machine.threads == threads && row.type == type && row.m == row.k && row.k == row.n;
             // Where none of these was tried, or only with too large an error, nothing is known of them.
-            const bool may_be_taken =
-                row.plan.leaf == "heptad" && !row.plan.levels.empty() && row.error_growth <= kMostGrowth;
+            const bool may_be_taken = row.plan.leaf == "heptad" && row.error_growth <= kMostGrowth &&
+                                      (!row.plan.levels.empty() || classical_leads(type));
             if (is_of_these && may_be_taken) {
                 Best& best = squares[row.n];
                 if (row.relative_time < best.relative_time) {
@@ -117,7 +122,6 @@ bool has_whole_pages(const ConstView& v) {
 
 }  // namespace
 
-constexpr std::int64_t kBeyondAll = std::numeric_limits<std::int64_t>::max();
 constinit Limits smallest_sides{kBeyondAll, kBeyondAll, kBeyondAll, kBeyondAll};
 constinit Limits smallest_sides_in_triangles{kBeyondAll, kBeyondAll, kBeyondAll, kBeyondAll};
 
@@ -140,8 +144,17 @@ void set_smallest_sides() {
             const std::size_t levels = row_of_this_processor().levels_in_triangle;
             set(smallest_sides_in_triangles,
                 (levels == 1 ? kWholePages : 1) * static_cast<double>(sides_of(type)[levels - 1]));
+            if (classical_leads(type)) {
+                const auto least = static_cast<double>(row_of_this_processor().classical_f32);
+                set(smallest_sides, least);
+                set(smallest_sides_in_triangles, least);
+            }
         }
     }
+}
+
+bool classical_leads(Type type) {
+    return type == Type::f32 && row_of_this_processor().classical_f32 < kBeyondAll;
 }
 
 int levels_for(const ConstView& a, const ConstView& b, int threads) {

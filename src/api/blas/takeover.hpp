@@ -49,7 +49,11 @@ bool is_small_in_triangle(std::int64_t side, std::int64_t k) {
 /// From the environment and the table; costs nothing the second time.
 void set_smallest_sides();
 
-/// How many levels of a * b are worth while; 0: none, the real function is faster. Of real types.
+/// On this processor our classical product is faster than libraries', for all that is not small.
+bool classical_leads(Type type);
+
+/// How many levels of a * b are worth while. Of real types; 0: none, and unless classical_leads(), the real function is
+/// faster.
 int levels_for(const ConstView& a, const ConstView& b, int threads);
 
 /// Of complex types: three real products in place of one complex one, with or without levels.

@@ -15,12 +15,12 @@ namespace {
 constexpr int register_rows = 16, register_bytes = 64;
 
 /// Linux keeps room for a thread's tiles only in processes that asked.
-bool ask_for_tiles() {
+inline bool ask_for_tiles() {
     constexpr long request_permission = 0x1023, tile_data = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
     return syscall(SYS_arch_prctl, request_permission, tile_data) == 0;
 }
 
-void configure_tiles() {
+inline void configure_tiles() {
     struct alignas(64) {
         std::uint8_t palette = 1, first_row = 0, reserved[14] = {};
         std::uint16_t row_bytes[16] = {};
@@ -34,7 +34,7 @@ void configure_tiles() {
     _tile_loadconfig(&shape);
 }
 
-void release_tiles() {
+inline void release_tiles() {
     _tile_release();
 }
 

@@ -1,4 +1,4 @@
-// Which kernels multiply bf16 in this process.
+// Which kernels multiply bf16, and f32 by them, in this process.
 //
 // An element of a product must not depend on the numbers beside it, nor on how many threads there are. So a tile that
 // reads tiny numbers as zero is used only where its stand-in for such numbers adds in the same order. The documents of
@@ -65,6 +65,20 @@ const Bf16Kernels* bf16_kernels_of(InstructionSet set) {
         const Bf16Kernels* const kernels = compiled_kernels(set);
         return kernels != nullptr && can_be_used(*kernels) ? kernels : nullptr;
     });
+}
+
+const GemmKernels<float>& f32_kernels_of(InstructionSet set) {
+#if defined(__x86_64__)
+    if (set == InstructionSet::amx && bf16_kernels_of(set) != nullptr) {
+        return kernels_amx_f32();
+    }
+#endif
+    return kernel_table_of(set).gemm_f32;
+}
+
+bool multiplies_f32_by_bf16() {
+    const InstructionSet set = best_instruction_set();
+    return &f32_kernels_of(set) != &kernel_table_of(set).gemm_f32;
 }
 
 }  // namespace heptad::cpu

@@ -68,6 +68,8 @@ bool gemm_supports(Type type) noexcept;
 void gemm(const Product& product, InstructionSet set = best_instruction_set());
 /// The same for tf32, bf16 and f16.
 void gemm_short(const Product& product, InstructionSet set);
+/// gemm() makes products of f32 of bf16 here (microkernel_amx_f32.cpp): faster than libraries, with smaller errors.
+bool multiplies_f32_by_bf16();
 /// Bytes of packing memory that a thread holds (once, for all its calls) after its first gemm().
 std::int64_t gemm_scratch_bytes(InstructionSet set = best_instruction_set());
 }  // namespace heptad::cpu

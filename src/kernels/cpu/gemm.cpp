@@ -25,7 +25,7 @@ template <class T>
 const GemmKernels<T>& gemm_kernels_of(InstructionSet set) {
     const KernelTable& table = kernel_table_of(set);
     if constexpr (std::is_same_v<T, float>) {
-        return table.gemm_f32;
+        return f32_kernels_of(set);
     } else if constexpr (std::is_same_v<T, double>) {
         return table.gemm_f64;
     } else if constexpr (std::is_same_v<T, std::uint64_t>) {
@@ -37,16 +37,22 @@ const GemmKernels<T>& gemm_kernels_of(InstructionSet set) {
 
 template <class T>
 std::int64_t packed_a_bytes(const GemmKernels<T>& kernels) {
-    return round_up(kernels.block_rows * kernels.block_depth * static_cast<std::int64_t>(sizeof(T)), page_bytes);
+    return round_up(kernels.block_rows * kernels.block_depth * kernels.packed_bytes, page_bytes);
 }
 template <class T>
 std::int64_t packed_b_bytes(const GemmKernels<T>& kernels) {
-    return round_up(kernels.block_cols * kernels.block_depth * static_cast<std::int64_t>(sizeof(T)), page_bytes);
+    return round_up(kernels.block_cols * kernels.block_depth * kernels.packed_bytes, page_bytes);
 }
 template <class T>
 std::int64_t packed_bytes(const GemmKernels<T>& kernels) {
     const std::int64_t bytes = packed_a_bytes(kernels) + packed_b_bytes(kernels);
-    return kernels.shallow == nullptr ? bytes : std::max(bytes, packed_bytes(*kernels.shallow));
+    return kernels.fallback == nullptr ? bytes : std::max(bytes, packed_bytes(*kernels.fallback));
+}
+
+/// Where the element of that number is packed, at the beginning of a panel or a chunk.
+template <class T>
+const T* packed_element(const GemmKernels<T>& kernels, const T* packed, std::int64_t element) {
+    return reinterpret_cast<const T*>(reinterpret_cast<const std::byte*>(packed) + element * kernels.packed_bytes);
 }
 
 /// A strided matrix of one type, with unsigned integers for i32 and i64.
@@ -123,8 +129,9 @@ void multiply_tile(const GemmKernels<T>& kernels, std::int64_t used_rows, std::i
     std::int64_t begin = 0;
     for (std::int64_t part = 1; part <= parts; ++part) {
         const std::int64_t end = depth * part / parts;
-        multiply_tile_part(kernels, used_rows, end - begin, used_cols, alpha, a + begin * kernels.tile_rows,
-                           b + begin * kernels.tile_cols, begin == 0 ? beta : T{1}, c);
+        multiply_tile_part(kernels, used_rows, end - begin, used_cols, alpha,
+                           packed_element(kernels, a, begin * kernels.tile_rows),
+                           packed_element(kernels, b, begin * kernels.tile_cols), begin == 0 ? beta : T{1}, c);
         begin = end;
     }
 }
@@ -141,8 +148,9 @@ void multiply_blocks(const GemmKernels<T>& kernels, std::int64_t rows, std::int6
             const std::int64_t used_rows = std::min<std::int64_t>(kernels.tile_rows, rows - i);
             for (std::int64_t j = group; j < group_end; j += kernels.tile_cols) {
                 const std::int64_t used_cols = std::min<std::int64_t>(kernels.tile_cols, cols - j);
-                multiply_tile(kernels, used_rows, depth, used_cols, alpha, packed_a + i * depth, packed_b + j * depth,
-                              beta, {c.at(i, j), c.row_stride, c.col_stride});
+                multiply_tile(kernels, used_rows, depth, used_cols, alpha, packed_element(kernels, packed_a, i * depth),
+                              packed_element(kernels, packed_b, j * depth), beta,
+                              {c.at(i, j), c.row_stride, c.col_stride});
             }
         }
     }
@@ -151,7 +159,7 @@ void multiply_blocks(const GemmKernels<T>& kernels, std::int64_t rows, std::int6
 template <class T>
 void multiply_packed(const TypedProduct<T>& p, InstructionSet set) {
     const GemmKernels<T>& of_set = gemm_kernels_of<T>(set);
-    const GemmKernels<T>& kernels = p.k < of_set.least_depth ? *of_set.shallow : of_set;
+    const GemmKernels<T>& kernels = p.k < of_set.least_depth ? *of_set.fallback : of_set;
     struct PackedPanels;
     std::byte* scratch = thread_scratch<PackedPanels>(gemm_scratch_bytes(set));
     T* packed_a = reinterpret_cast<T*>(scratch);
@@ -164,17 +172,33 @@ void multiply_packed(const TypedProduct<T>& p, InstructionSet set) {
     const std::int64_t block_depth =
         even_block(p.k, kernels.block_depth, std::max<std::int64_t>(4, kernels.depth_unit));
     const std::int64_t block_rows = even_block(p.m, kernels.block_rows, kernels.tile_rows);
+    const TileUse use(kernels);
     for (std::int64_t col = 0; col < p.n; col += block_cols) {
         const std::int64_t cols = std::min(block_cols, p.n - col);
         for (std::int64_t begin = 0; begin < p.k; begin += block_depth) {
             const std::int64_t depth = std::min(block_depth, p.k - begin);
-            const std::int64_t packed_depth = round_up(depth, kernels.depth_unit);
             const T beta = begin == 0 ? p.beta : T{1};
-            kernels.pack_b(cols, depth, p.b.at(begin, col), p.b.col_stride, p.b.row_stride, packed_b);
+            const auto pack_b = [&](const GemmKernels<T>& by) {
+                return by.pack_b(cols, depth, p.b.at(begin, col), p.b.col_stride, p.b.row_stride, packed_b);
+            };
+            const Magnitudes of_b = pack_b(kernels);
+            const GemmKernels<T>* packed_by = &kernels;
             for (std::int64_t row = 0; row < p.m; row += block_rows) {
                 const std::int64_t rows = std::min(block_rows, p.m - row);
-                kernels.pack_a(rows, depth, p.a.at(row, begin), p.a.row_stride, p.a.col_stride, packed_a);
-                multiply_blocks(kernels, rows, packed_depth, cols, p.alpha, packed_a, packed_b, beta,
+                const auto pack_a = [&](const GemmKernels<T>& by) {
+                    return by.pack_a(rows, depth, p.a.at(row, begin), p.a.row_stride, p.a.col_stride, packed_a);
+                };
+                const Magnitudes of_a = pack_a(kernels);
+                const bool taken = kernels.takes == nullptr || kernels.takes(of_a, of_b);
+                const GemmKernels<T>& by = taken ? kernels : *kernels.fallback;
+                if (!taken) {
+                    pack_a(by);
+                }
+                if (packed_by != &by) {
+                    pack_b(by);
+                    packed_by = &by;
+                }
+                multiply_blocks(by, rows, round_up(depth, by.depth_unit), cols, p.alpha, packed_a, packed_b, beta,
                                 {p.c.at(row, col), p.c.row_stride, p.c.col_stride});
             }
         }
@@ -281,7 +305,7 @@ void gemm(const Product& product, InstructionSet set) {
 
 std::int64_t gemm_scratch_bytes(InstructionSet set) {
     const KernelTable& table = kernel_table_of(set);
-    return std::max({packed_bytes(table.gemm_f32), packed_bytes(table.gemm_f64), packed_bytes(table.gemm_i32),
+    return std::max({packed_bytes(f32_kernels_of(set)), packed_bytes(table.gemm_f64), packed_bytes(table.gemm_i32),
                      packed_bytes(table.gemm_i64)});
 }
 

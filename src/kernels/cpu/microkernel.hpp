@@ -9,9 +9,15 @@
 
 namespace heptad::cpu {
 
+/// The least magnitude of a block's numbers that are not zero, and the largest, as patterns of bits, which are ordered
+/// as the numbers are. For tiles that cannot take all numbers.
+struct Magnitudes {
+    std::uint32_t least = UINT32_MAX, largest = 0;
+};
+
 /// A tile of C is `tile_rows` x `tile_cols`. A packed panel of A holds tile_rows rows: for p = 0..k-1 the tile_rows
 /// entries of column p side by side; a panel of B likewise holds tile_cols columns. Unused rows and columns are zero.
-/// Another packing is a kernel's own affair, as long as a panel takes the same memory.
+/// Another packing is a kernel's own affair, as long as a panel takes `packed_bytes` for each of its elements.
 template <class T>
 struct GemmKernels {
     int tile_rows = 0, tile_cols = 0;
@@ -20,17 +26,22 @@ struct GemmKernels {
     std::int64_t panels_in_l1 = 1;
     // Packing fills the depth up with zeros to a multiple of this, and so does the k of `tile`; divides block_depth.
     std::int64_t depth_unit = 1;
-    // Products of less depth than this are left to another kernel.
+    int packed_bytes = sizeof(T);
+    // Products of less depth than this are left to another kernel, and so are numbers that the tile does not take.
     std::int64_t least_depth = 0;
-    const GemmKernels* shallow = nullptr;
+    const GemmKernels* fallback = nullptr;
+    bool (*takes)(const Magnitudes& a, const Magnitudes& b) = nullptr;
+    // As those of Bf16Kernels.
+    void (*begin)() = nullptr;
+    void (*end)() = nullptr;
 
     /// c = alpha * (a panel * b panel) + beta * c, for a full tile with unit column stride. beta == 0: c is not read.
     void (*tile)(std::int64_t k, const T* a, const T* b, T alpha, T beta, T* c, std::int64_t c_row_stride);
-    /// Packs `width` rows (or columns) of depth k: element (i, p) is source[i * stride + p * depth_stride].
-    void (*pack_a)(std::int64_t width, std::int64_t k, const T* source, std::int64_t stride, std::int64_t depth_stride,
-                   T* packed);
-    void (*pack_b)(std::int64_t width, std::int64_t k, const T* source, std::int64_t stride, std::int64_t depth_stride,
-                   T* packed);
+    /// Packs `width` rows (or columns) of depth k: element (i, p) is source[i * stride + p * depth_stride]. Tells what
+    /// `takes` asks for.
+    using Pack = Magnitudes (*)(std::int64_t width, std::int64_t k, const T* source, std::int64_t stride,
+                                std::int64_t depth_stride, T* packed);
+    Pack pack_a = nullptr, pack_b = nullptr;
     /// c = alpha * a * b + beta * c without packing. b and c have unit column stride; n >= vector_elements.
     void (*small)(std::int64_t m, std::int64_t k, std::int64_t n, T alpha, const T* a, std::int64_t a_row_stride,
                   std::int64_t a_col_stride, const T* b, std::int64_t b_row_stride, T beta, T* c,
@@ -202,6 +213,7 @@ const KernelTable& kernels_avx2();
 const KernelTable& kernels_avx512();
 const Bf16Kernels& kernels_avx512bf16();
 const Bf16Kernels& kernels_amx();
+const GemmKernels<float>& kernels_amx_f32();
 const ByteKernels& kernels_avx512vnni();
 const ByteKernels& kernels_amx_int8();
 #endif

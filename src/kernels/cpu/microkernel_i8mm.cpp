@@ -60,7 +60,7 @@ KernelTable neon_with_limbs() {
     i32.panels_in_l1 = 4;  // as wide as a cache line of C
     i32.depth_unit = limb_depths;
     i32.least_depth = 40;  // below, storing the tiles and the filled-up depth cost more than the loop gains
-    i32.shallow = &kernels_neon().gemm_i32;
+    i32.fallback = &kernels_neon().gemm_i32;
     i32.tile = limb_tile;
     i32.pack_a = pack_limbs<limb_tile_rows>;
     i32.pack_b = pack_limbs<limb_tile_cols>;

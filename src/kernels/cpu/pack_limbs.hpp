@@ -99,8 +99,8 @@ HEPTAD_INLINE void pack_limb_group(std::int64_t rows, std::int64_t depths, const
 }
 
 template <int panel>
-void pack_limbs(std::int64_t width, std::int64_t k, const std::uint32_t* source, std::int64_t stride,
-                std::int64_t depth_stride, std::uint32_t* packed) {
+Magnitudes pack_limbs(std::int64_t width, std::int64_t k, const std::uint32_t* source, std::int64_t stride,
+                      std::int64_t depth_stride, std::uint32_t* packed) {
     constexpr std::int64_t group_bytes = static_cast<std::int64_t>(panel) * limb_depths * limbs;
     const std::int64_t panels = (width + panel - 1) / panel, groups = (k + limb_depths - 1) / limb_depths;
     auto* const to = reinterpret_cast<std::uint8_t*>(packed);
@@ -110,6 +110,7 @@ void pack_limbs(std::int64_t width, std::int64_t k, const std::uint32_t* source,
                                to + (q * groups + g) * group_bytes);
     };
     over_panels(panels, groups, stride == 1, pack_group);
+    return {};
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // p * depth_stride]; the last panel is filled up with zeros. Only for microkernel_<set>.cpp.
 #pragma once
 
+#include "kernels/cpu/microkernel.hpp"
 #include "kernels/cpu/microkernel_vector.hpp"
 
 namespace heptad::cpu {
@@ -102,8 +103,8 @@ HEPTAD_INLINE void over_panels(std::int64_t panels, std::int64_t groups, bool ac
 }
 
 template <class T, int panel>
-void pack_panels(std::int64_t width, std::int64_t k, const T* source, std::int64_t stride, std::int64_t depth_stride,
-                 T* packed) {
+Magnitudes pack_panels(std::int64_t width, std::int64_t k, const T* source, std::int64_t stride,
+                       std::int64_t depth_stride, T* packed) {
     const std::int64_t full_panels = width / panel;
     std::int64_t packed_panels = 0;
     if (stride == 1) {
@@ -125,6 +126,7 @@ void pack_panels(std::int64_t width, std::int64_t k, const T* source, std::int64
             }
         }
     }
+    return {};
 }
 
 }  // namespace

@@ -153,7 +153,7 @@ std::string best_leaf(const Machine& machine, Type type, std::int64_t m, std::in
     // On thick shapes libraries are at their best, and only one that took the wrong kernels is far behind.
     constexpr std::int64_t thick = 512;
     constexpr double clearly = 0.97;
-    const double beyond_doubt = std::min({m, k, n}) >= thick ? 0.75 : 0.88;
+    const double beyond_doubt = std::min({m, k, n}) >= thick ? 0.82 : 0.88;
     const LeafProfile* best = nullptr;
     double best_s = 0;
     const auto compare = [&](bool vendor_threads) {

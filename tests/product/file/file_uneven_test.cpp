@@ -1,6 +1,7 @@
 // Outer levels of files on data of all kinds (product/data_families.hpp): rows, columns and what lies along k are
 // scaled while they are read, and what no powers of two make even is multiplied without outer levels.
 #include "plan/predict/promised_error.hpp"
+#include "product/classical_error.hpp"
 #include "product/data_families.hpp"
 #include "product/file/file_product_fixture.hpp"
 
@@ -34,10 +35,7 @@ protected:
             FileProductRequest request = prepare(layout);
             write_view("A.npy", view_of(a), layout.transpose_a, layout.a_fortran);
             write_view("B.npy", view_of(b), layout.transpose_b, layout.b_fortran);
-            request.accuracy = Accuracy::strict;
-            multiply(request);
-            const double classical =
-                std::max<double>(worst_error(a, b, product<T>()), std::numeric_limits<T>::epsilon() / 2);
+            const double classical = data::classical_error(a, b);
             request.accuracy = Accuracy::balanced;
             request.outer = outer;
             const FileProductReport report = multiply(request);

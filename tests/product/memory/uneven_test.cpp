@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/half.hpp"
+#include "product/classical_error.hpp"
 #include "product/data_families.hpp"
 #include "product/memory/product.hpp"
 
@@ -35,13 +36,6 @@ Matrix<T> poisoned(std::int64_t rows, std::int64_t cols) {
     Matrix<T> c(rows, cols);
     std::fill(c.data.begin(), c.data.end(), std::numeric_limits<T>::quiet_NaN());
     return c;
-}
-
-template <class T>
-double classical_error(const Matrix<T>& a, const Matrix<T>& b) {
-    Matrix<T> c = poisoned<T>(a.rows, b.cols);
-    multiply(a, b, 0, c, Accuracy::strict, {"auto", 0, "auto"});
-    return std::max<double>(worst_error(a, b, c), std::numeric_limits<T>::epsilon() / 2);
 }
 
 template <class T>
