@@ -138,11 +138,11 @@ Record read_record(const Json& json) {
 }
 
 std::string ratio_text(double ratio) {
-    return ratio >= 1e6  ? fmt::format("{:.3g}", ratio)
-           : ratio >= 10 ? fmt::format("{:.0f}", ratio)
-           : ratio >= 2  ? fmt::format("{:.1f}", ratio)
-           : ratio >= .1 ? fmt::format("{:.2f}", ratio)
-                         : fmt::format("{:.2g}", ratio);
+    return ratio >= 1e6    ? fmt::format("{:.3g}", ratio)
+           : ratio >= 9.95 ? fmt::format("{:.0f}", ratio)
+           : ratio >= 2    ? fmt::format("{:.1f}", ratio)
+           : ratio >= .1   ? fmt::format("{:.2f}", ratio)
+                           : fmt::format("{:.2g}", ratio);
 }
 
 std::string seconds_text(double seconds) {

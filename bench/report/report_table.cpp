@@ -103,6 +103,14 @@ bool says_one_thing(const Column& column, const std::vector<Record>& records) {
            });
 }
 
+/// A job is compared with the one on the fewest ranks of its file; where there is no other, with itself.
+bool compares_a_job_with_itself(const Column& column, const std::vector<Record>& records) {
+    const auto ranks = of("ranks");
+    return (column.title == "speedup" || column.title == "efficiency") &&
+           std::all_of(records.begin(), records.end(),
+                       [&](const Record& record) { return ranks(record) == ranks(records.front()); });
+}
+
 /// What the filter looks through: everything that is a word, and whether the product is odd or thin.
 std::string found_by(const Record& record) {
     return html_text(fmt::format("{} {} {} {} {} {:.0f} {:.0f} {:.0f} {}", record.suite, record.type, record.variant,
@@ -121,7 +129,8 @@ std::string table_html(const std::vector<Record>& records) {
         if (says_one_thing(column, records)) {
             const std::string text = column.cell(records.front()).html;
             common += text.empty() ? "" : fmt::format("{}{} {}", common.empty() ? "" : ", ", column.title, text);
-        } else if (std::any_of(records.begin(), records.end(),
+        } else if (!compares_a_job_with_itself(column, records) &&
+                   std::any_of(records.begin(), records.end(),
                                [&](const Record& record) { return !column.cell(record).html.empty(); })) {
             shown.push_back(std::move(column));
         }

@@ -129,8 +129,10 @@ def measured_part(content, file_name):
         parts += [f"Times and counts relative to the classical product, f32, n = {n} (figures 17, 18 and 23):",
                   "![Time, arithmetics, transactions and volume by level](img/p0-time.svg)", count_table(floats, n)]
     if content.get("trends"):
-        parts += ["How the times follow the counts over the levels: Pearson's correlation of the two ratios, and the root mean square of "
-                  "their difference (the count that is nearest foretells the time):", trend_table(content["trends"])]
+        largest = max(t["n"] for t in content["trends"])
+        parts += [f"How the times follow the counts over the levels at n = {largest}: Pearson's correlation of the two ratios, and the root "
+                  "mean square of their difference (the count that is nearest foretells the time). At smaller n, levels cost so much that no "
+                  "count does:", trend_table([t for t in content["trends"] if t["n"] == largest])]
     kinds = list(dict.fromkeys(data for r in floats for data in r["errors"]))
     if kinds:
         parts += ["Errors by level (figures 19 to 22), each as largest and mean absolute error over all entries:",

@@ -31,8 +31,8 @@ inline double product_error(double x, double y, double p) {
     // x = xh + xl, the upper 26 bits of the significand (cut off, so that nothing overflows) and the lower 27. All
     // partial products are exact but xl * yl, which needs 54 bits: an error of 2^-106 of the product at most.
     constexpr std::uint64_t upper = ~std::uint64_t{0x7ffffff};
-    const double xh = std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & upper);
-    const double yh = std::bit_cast<double>(std::bit_cast<std::uint64_t>(y) & upper);
+    const auto xh = std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & upper);
+    const auto yh = std::bit_cast<double>(std::bit_cast<std::uint64_t>(y) & upper);
     const double xl = x - xh, yl = y - yh;
     return xl * yl - (((p - xh * yh) - xl * yh) - xh * yl);
 #endif

@@ -167,7 +167,7 @@ std::int64_t room_on_device(int device) {
 std::shared_ptr<const ProductPlan> fitting_plan(std::int64_t m, std::int64_t k, std::int64_t n, Type type,
                                                 const Options& options, bool accumulate,
                                                 const ProductContext& context) {
-    const auto plan = device_plan(m, k, n, type, options, accumulate, context);
+    auto plan = device_plan(m, k, n, type, options, accumulate, context);
     if (context.workspace_bytes >= 0 || plan->workspace_bytes <= kUnaskedBytes) {
         return plan;
     }
