@@ -32,7 +32,7 @@ std::optional<ResidueKernels::Norms> CudaBackend::measure_exactly(const ConstVie
     lines[0] = lines_of(a);
     lines[1] = lines_of(transposed(b));
     if (a.type == Type::i64) {  // they may be any
-        const double norm = 63 + std::log2(static_cast<double>(a.cols)) / 2;
+        const double norm = kLog2OfWords + std::log2(static_cast<double>(a.cols)) / 2;
         return Norms{norm, norm};
     }
     // Parts of lines, then exponents: wider ones first.
