@@ -100,10 +100,7 @@ void CudaBackend::rebuild_exactly(const ResiduePlanes& from, double alpha, doubl
         launch.refused = refusal_note(state_->device);
     }
     launch.capacity = log2_of_moduli(launch.moduli) - kSignAndMargin;
-    const auto start = launch.element == ExactElement::i64   ? launch_exact_rebuild_i64
-                       : launch.element == ExactElement::f64 ? launch_exact_rebuild_f64
-                                                             : launch_exact_rebuild_f32;
-    check_launch(start(launch, state_->stream), "put residues together");
+    check_launch(launch_exact_rebuild(launch, state_->stream), "put residues together");
 }
 
 }  // namespace heptad::cuda
