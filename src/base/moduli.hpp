@@ -70,6 +70,9 @@ inline double log2_of_integers(int count) {
     return (log2_of_moduli(count) - kSignAndMargin) / 2;
 }
 
+/// log2 of the size of 64-bit integers as kernels take them: congruent modulo 2^64, in eight bytes with signs.
+inline constexpr double kLog2OfWords = 63.006;
+
 /// How many it takes for integers up to 2^bits; more than kMostModuli: there are not enough.
 inline int moduli_for(double bits) {
     int count = 1;

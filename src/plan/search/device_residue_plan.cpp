@@ -60,7 +60,7 @@ constexpr std::int64_t kShortestCertified = 3;
 
 /// For 64-bit integers of either sign, and sums of k products.
 int integer_moduli(std::int64_t k) {
-    return moduli_for(126 + std::log2(static_cast<double>(std::max<std::int64_t>(k, 1))));
+    return moduli_for(2 * kLog2OfWords + std::log2(static_cast<double>(std::max<std::int64_t>(k, 1))));
 }
 
 [[noreturn]] void refuse_exact_plan(const Problem& problem) {

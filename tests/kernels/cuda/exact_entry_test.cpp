@@ -10,11 +10,14 @@
 #include <limits>
 #include <random>
 
+#include "kernels/cuda/residue/byte_remainders.hpp"
 #include "kernels/cuda/residue/exact_integers.hpp"
 #include "run/residue/rounded_once.hpp"
 
 namespace heptad::cuda {
 namespace {
+
+__extension__ using WideInt = __int128;
 
 using Random = std::mt19937_64;
 
@@ -77,9 +80,6 @@ TEST(exact_integers, residues_of_doubles_are_those_of_integers) {
         if (number_pieces(width) <= 3) {
             check(ExactInteger<3>(number), x, width);
         }
-        if (number_pieces(width) <= 2) {
-            check(ExactInteger<2>(number), x, width);
-        }
     }
 }
 
@@ -96,19 +96,38 @@ TEST(exact_integers, residues_in_the_middle_between_two_multiples_fit_a_byte) {
     }
 }
 
-TEST(exact_integers, residues_of_words_are_those_of_integers) {
-    static const ExactConstants constants = exact_constants();
+/// As IntegerBytes (residue_integers.cuh) takes them.
+TEST(exact_integers, bytes_of_words_are_congruent_and_have_their_residues) {
+    static const ModulusConstants constants = modulus_constants();
     Random random(3);
-    constexpr std::int64_t kEdges[] = {
-        0,          -1,          1, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max(),
-        0xffffffff, -0x100000000};
+    constexpr std::int64_t kEdges[] = {0,
+                                       -1,
+                                       1,
+                                       0xffffffff,
+                                       -0x100000000,
+                                       std::numeric_limits<std::int64_t>::min(),
+                                       std::numeric_limits<std::int64_t>::max(),
+                                       0x7f7f7f7f7f7f7f7f,
+                                       0x7f7f7f7f7f7f7f80};
+    const auto byte_at = [](std::uint64_t bytes, int i) { return static_cast<std::int8_t>(bytes >> (8 * i)); };
     for (std::size_t i = 0; i < 50000; ++i) {
         const std::int64_t x = i < std::size(kEdges) ? kEdges[i] : static_cast<std::int64_t>(random());
-        const ExactWord word(x);
+        const std::uint64_t bytes = signed_bytes(static_cast<std::uint64_t>(x));
+        WideInt value = 0;
+        for (int place = 7; place >= 0; --place) {
+            value = value * 256 + byte_at(bytes, place);
+        }
+        ASSERT_EQ(static_cast<std::uint64_t>(value), static_cast<std::uint64_t>(x));
+        ASSERT_LT(std::abs(static_cast<double>(value)), std::exp2(kLog2OfWords));
         for (int t = 0; t < kMostModuli; ++t) {
+            int sum = constants.sum_start[t];
+            for (int place = 0; place < 8; ++place) {
+                const auto powers = static_cast<std::uint64_t>(constants.powers[t][place / 4]);
+                sum += byte_at(bytes, place) * byte_at(powers, place % 4);
+            }
             const std::int64_t p = kModuli[static_cast<std::size_t>(t)];
-            const std::int64_t byte = static_cast<std::int8_t>(word.modulo(constants, t));
-            ASSERT_EQ(((x % p) + p) % p, ((byte % p) + p) % p) << x << " modulo " << p;
+            const std::int64_t byte = static_cast<std::int8_t>(byte_of_sum(constants, t, sum));
+            ASSERT_EQ(static_cast<std::int64_t>((value - byte) % p), 0) << x << " modulo " << p;
         }
     }
 }

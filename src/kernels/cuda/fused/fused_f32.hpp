@@ -1,4 +1,4 @@
-// The f32 kernels by tile, each compiled in a file of its own.
+// The f32 kernels by tile.
 #pragma once
 
 #include "kernels/cuda/fused/fused_kernels.hpp"

@@ -28,9 +28,7 @@ FusedKernel fused_kernel_f64(std::span<const FusedProduct> products) {
             std::swap(left, right);
         }
     }
-    const void* const function =
-        left ? (right ? kernel_rows_cols() : kernel_rows_rows()) : (right ? kernel_cols_cols() : kernel_cols_rows());
-    return {function, kTile, kTile, kThreads, kSharedBytes, kStep};
+    return {kernel_of(left, right), kTile, kTile, kThreads, kSharedBytes, kStep};
 }
 
 }  // namespace heptad::cuda

@@ -1,5 +1,4 @@
-// The f64 kernels by the layouts of their operands, each pair compiled in a file of its own, and what their launch
-// needs.
+// The f64 kernels by the layouts of their operands, and what their launch needs.
 #pragma once
 
 namespace heptad::cuda::fused_f64 {
@@ -19,9 +18,7 @@ static_assert(kSides > kAhead);
 inline constexpr int kHeadBytes = 256;
 inline constexpr int kSharedBytes = kHeadBytes + (kStages + kSides) * kStageBytes;
 
-const void* kernel_rows_rows();  // left and right in C's orientation: neighbours along k, along n
-const void* kernel_rows_cols();  // along k, along k
-const void* kernel_cols_rows();  // along m, along n
-const void* kernel_cols_cols();  // along m, along k
+/// Do neighbours lie along k, with C by rows?
+const void* kernel_of(bool left_along_depth, bool right_along_depth);
 
 }  // namespace heptad::cuda::fused_f64

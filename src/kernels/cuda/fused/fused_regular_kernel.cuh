@@ -69,9 +69,9 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kResident)
     }
 }
 
-/// The host's half of it, by whether neighbours in memory lie along k.
+/// The host's half of it.
 template <class Shape>
-FusedKernel regular_kernel_of(bool left_along_depth, bool right_along_depth) {
+FusedKernel regular_kernel_of(const RegularLayout& layout) {
     const auto of = [&](auto* function) {
         return FusedKernel{reinterpret_cast<const void*>(function),
                            Shape::kRows,
@@ -81,12 +81,12 @@ FusedKernel regular_kernel_of(bool left_along_depth, bool right_along_depth) {
                            kDepth,
                            Shape::kAddsInBackground};
     };
-    if (left_along_depth) {
-        return right_along_depth ? of(&fused_regular_kernel<Shape, true, true>)
-                                 : of(&fused_regular_kernel<Shape, true, false>);
+    if (layout.left_along_depth) {
+        return layout.right_along_depth ? of(&fused_regular_kernel<Shape, true, true>)
+                                        : of(&fused_regular_kernel<Shape, true, false>);
     }
-    return right_along_depth ? of(&fused_regular_kernel<Shape, false, true>)
-                             : of(&fused_regular_kernel<Shape, false, false>);
+    return layout.right_along_depth ? of(&fused_regular_kernel<Shape, false, true>)
+                                    : of(&fused_regular_kernel<Shape, false, false>);
 }
 
 }  // namespace heptad::cuda::fused

@@ -44,6 +44,13 @@ inline ModulusConstants modulus_constants() {
     return constants;
 }
 
+/// Signed bytes, from the lowest one on, of an integer that is congruent modulo 2^64: 128 is added to every byte and
+/// taken off again, without a carry.
+HEPTAD_HOST_AND_DEVICE std::uint64_t signed_bytes(std::uint64_t integer) {
+    constexpr std::uint64_t kMiddles = 0x8080808080808080U;
+    return (integer + kMiddles) ^ kMiddles;
+}
+
 /// In the lowest byte, what the bits of sum_start plus a sum of eight bytes times eight bytes stand for, from -p/2 to
 /// p/2; -128 for 127 where p = 255. The reciprocal's error times the start counts as half of one at most, which no sum
 /// but those is so near to.

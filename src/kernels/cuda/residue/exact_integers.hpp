@@ -18,17 +18,15 @@ namespace heptad::cuda {
 
 inline constexpr int kMostNumberPieces = 5;
 inline constexpr int kPieceExponents[kMostNumberPieces] = {0, 27, 54, 97, 140};
-inline constexpr int kUpperHalf = 32;  // of a 64-bit integer
 
-/// Two pieces hold integers below 2^70, three those below 2^97, five all.
+/// One piece is an integer of 64 bits, below 2^62; three hold those below 2^97, five all.
 inline int number_pieces(double log2_largest) {
-    return log2_largest < 70 ? 2 : log2_largest < 97 ? 3 : kMostNumberPieces;
+    return log2_largest < 62 ? 1 : log2_largest < 97 ? 3 : kMostNumberPieces;
 }
 
 struct ExactConstants {
     double modulus[kMostModuli], reciprocal[kMostModuli];
     double power[kMostNumberPieces][kMostModuli];  // 2^kPieceExponents modulo each, around zero
-    double upper_half[kMostModuli];                // 2^kUpperHalf likewise
 };
 inline ExactConstants exact_constants() {
     ExactConstants constants{};
@@ -46,7 +44,6 @@ inline ExactConstants exact_constants() {
         for (int i = 0; i < kMostNumberPieces; ++i) {
             constants.power[i][t] = power(kPieceExponents[i]);
         }
-        constants.upper_half[t] = power(kUpperHalf);
     }
     return constants;
 }
@@ -82,37 +79,31 @@ HEPTAD_HOST_AND_DEVICE unsigned byte_modulo(const ExactConstants& constants, int
 template <std::size_t Pieces>
 struct ExactInteger {
     double piece[Pieces];
-    HEPTAD_HOST_AND_DEVICE explicit ExactInteger(double rest) {
-        HEPTAD_UNROLL
-        for (std::size_t i = Pieces - 1; i > 0; --i) {
-            const int exponent = i == 1 ? 27 : i == 2 ? 54 : i == 3 ? 97 : 140;
-            piece[i] = std::fma(rest, exact_power(-exponent), kIntegerPart) - kIntegerPart;
-            rest = std::fma(piece[i], -exact_power(exponent), rest);
-        }
-        piece[0] = rest;
-    }
+    ExactInteger() = default;
+    HEPTAD_HOST_AND_DEVICE explicit ExactInteger(double x) { piece[0] = rest_of<Pieces - 1>(x); }
     HEPTAD_HOST_AND_DEVICE unsigned modulo(const ExactConstants& constants, int t) const {
-        double x = piece[0];
-        HEPTAD_UNROLL
-        for (std::size_t i = 1; i < Pieces; ++i) {
-            x = std::fma(piece[i], constants.power[i][t], x);
-        }
-        return byte_modulo(constants, t, x);
+        return byte_modulo(constants, t, sum_of<Pieces - 1>(constants, t));
     }
-};
 
-/// One of 64 bits with a sign.
-struct ExactWord {
-    double upper, lower;
-    HEPTAD_HOST_AND_DEVICE explicit ExactWord(std::int64_t x) {
-        // 2^52 plus an integer of 32 bits has that in its lower half.
-        const auto bits = static_cast<std::uint64_t>(x);
-        constexpr std::uint64_t kTwoTo52 = 0x4330000000000000U;
-        lower = double_of_bits(kTwoTo52 | (bits & 0xffffffffU)) - 0x1p52;
-        upper = double_of_bits(kTwoTo52 | ((bits >> kUpperHalf) ^ 0x80000000U)) - (0x1p52 + 0x1p31);
+private:
+    // Not as loops: the compiler would keep the pieces in memory.
+    template <std::size_t I>
+    HEPTAD_HOST_AND_DEVICE double rest_of(double x) {
+        if constexpr (I == 0) {
+            return x;
+        } else {
+            constexpr int kExponent = kPieceExponents[I];
+            piece[I] = std::fma(x, exact_power(-kExponent), kIntegerPart) - kIntegerPart;
+            return rest_of<I - 1>(std::fma(piece[I], -exact_power(kExponent), x));
+        }
     }
-    HEPTAD_HOST_AND_DEVICE unsigned modulo(const ExactConstants& constants, int t) const {
-        return byte_modulo(constants, t, std::fma(upper, constants.upper_half[t], lower));
+    template <std::size_t I>
+    HEPTAD_HOST_AND_DEVICE double sum_of(const ExactConstants& constants, int t) const {
+        if constexpr (I == 0) {
+            return piece[0];
+        } else {
+            return std::fma(piece[I], constants.power[I][t], sum_of<I - 1>(constants, t));
+        }
     }
 };
 

@@ -41,8 +41,6 @@ struct ExactRebuild {
     double capacity = 0;                                // log2 of what they may be; beyond it c becomes NaN
     std::uint32_t* refused = nullptr;                   // becomes 1 then; null where they are known to fit
 };
-DeviceStatus launch_exact_rebuild_f32(const ExactRebuild& launch, StreamHandle stream);
-DeviceStatus launch_exact_rebuild_f64(const ExactRebuild& launch, StreamHandle stream);
-DeviceStatus launch_exact_rebuild_i64(const ExactRebuild& launch, StreamHandle stream);
+DeviceStatus launch_exact_rebuild(const ExactRebuild& launch, StreamHandle stream);
 
 }  // namespace heptad::cuda

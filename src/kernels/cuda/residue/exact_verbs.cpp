@@ -32,7 +32,7 @@ std::optional<ResidueKernels::Norms> CudaBackend::measure_exactly(const ConstVie
     lines[0] = lines_of(a);
     lines[1] = lines_of(transposed(b));
     if (a.type == Type::i64) {  // they may be any
-        const double norm = 63 + std::log2(static_cast<double>(a.cols)) / 2;
+        const double norm = kLog2OfWords + std::log2(static_cast<double>(a.cols)) / 2;
         return Norms{norm, norm};
     }
     // Parts of lines, then exponents: wider ones first.
@@ -100,10 +100,7 @@ void CudaBackend::rebuild_exactly(const ResiduePlanes& from, double alpha, doubl
         launch.refused = refusal_note(state_->device);
     }
     launch.capacity = log2_of_moduli(launch.moduli) - kSignAndMargin;
-    const auto start = launch.element == ExactElement::i64   ? launch_exact_rebuild_i64
-                       : launch.element == ExactElement::f64 ? launch_exact_rebuild_f64
-                                                             : launch_exact_rebuild_f32;
-    check_launch(start(launch, state_->stream), "put residues together");
+    check_launch(launch_exact_rebuild(launch, state_->stream), "put residues together");
 }
 
 }  // namespace heptad::cuda

@@ -48,13 +48,20 @@ struct ShortInteger : IntegerBytes<1> {
 
 /// An integer below 2^62.9.
 struct LongInteger : IntegerBytes<2> {
+    LongInteger() = default;
     __device__ __forceinline__ explicit LongInteger(long long bytes)
         : IntegerBytes{{static_cast<int>(bytes), static_cast<int>(bytes >> 32)}} {}
     __device__ __forceinline__ explicit LongInteger(double scaled) : LongInteger(bytes_of(scaled)) {}
     static __device__ __forceinline__ long long bytes_of(double scaled) {
-        constexpr unsigned long long kMiddles = 0x8080808080808080ULL;
-        return static_cast<long long>((static_cast<unsigned long long>(__double2ll_rn(scaled)) + kMiddles) ^ kMiddles);
+        return static_cast<long long>(signed_bytes(static_cast<std::uint64_t>(__double2ll_rn(scaled))));
     }
+};
+
+/// One of 64 bits, modulo 2^64: what its bytes stand for is below 2^kLog2OfWords.
+struct WordInteger : LongInteger {
+    WordInteger() = default;
+    __device__ __forceinline__ explicit WordInteger(std::int64_t x)
+        : LongInteger(static_cast<long long>(signed_bytes(static_cast<std::uint64_t>(x)))) {}
 };
 
 /// Short integers hold those of f32 with so many moduli, without powers of two along k.

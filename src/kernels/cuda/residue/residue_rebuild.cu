@@ -12,8 +12,6 @@ struct RebuildArguments {
     RemainderTable tables[kModuliChoices];
 };
 
-/// With so many moduli, known to the compiler: then all bytes are on their way before the first is used, and the tables
-/// are operands of instructions.
 template <class T, int Count>
 __device__ __forceinline__ void rebuild(const RebuildArguments& args, std::int64_t row, std::int64_t col, T* made) {
     const ResidueRebuild& launch = args.launch;
@@ -28,16 +26,6 @@ __device__ __forceinline__ void rebuild(const RebuildArguments& args, std::int64
     }
     put_together<T, Count>(launch, table, words[0], row, col, made);
     put_together<T, Count>(launch, table, words[1], row, col + kEach, made + kEach);
-}
-
-template <class T, int Count = kFewestModuli<T>>
-__device__ __forceinline__ void rebuild_with(int taken, const RebuildArguments& args, std::int64_t row,
-                                             std::int64_t col, T* made) {
-    if (taken == Count) {
-        rebuild<T, Count>(args, row, col, made);
-    } else if constexpr (Count < kFewestModuli<T> + kModuliChoices - 1) {
-        rebuild_with<T, Count + 1>(taken, args, row, col, made);
-    }
 }
 
 template <class T>
@@ -57,11 +45,12 @@ __global__ void __launch_bounds__(kThreads, sizeof(T) == 8 ? 3 : 4)
     if constexpr (sizeof(T) == 8) {
         // 64 bytes to a lane are whole sectors of the cache: by way of shared memory it took 1.1 times as long.
         alignas(16) T made[kOwn];
-        rebuild_with<T>(taken, args, row, col, made);
+        with_moduli<T>(taken, [&](auto count) { rebuild<T, count()>(args, row, col, made); });
         store_entries(made, c.cols - first - lane * kOwn, to + (first + lane * kOwn) * c.col_stride, c.col_stride);
     } else {
         __shared__ WarpEntries<T, kOwn> entries[kThreads / 32];
-        rebuild_with<T>(taken, args, row, col, entries[warp].of_lane());
+        T* const made = entries[warp].of_lane();
+        with_moduli<T>(taken, [&](auto count) { rebuild<T, count()>(args, row, col, made); });
         entries[warp].store(to + first * c.col_stride, c.cols - first, c.col_stride);
     }
 }

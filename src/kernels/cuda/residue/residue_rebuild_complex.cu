@@ -48,15 +48,9 @@ __device__ __forceinline__ PartWords<Count> load_parts(const RebuildComplexArgum
     return words;
 }
 
-template <class Part, int Count = kFewestModuli<Part>>
-__device__ __forceinline__ void rebuild_with(int taken, const RebuildComplexArguments& args, std::int64_t row,
-                                             std::int64_t col, Complex<Part>* made) {
-    if (taken != Count) {
-        if constexpr (Count < kFewestModuli<Part> + kModuliChoices - 1) {
-            rebuild_with<Part, Count + 1>(taken, args, row, col, made);
-        }
-        return;
-    }
+template <class Part, int Count>
+__device__ __forceinline__ void rebuild_parts(const RebuildComplexArguments& args, std::int64_t row, std::int64_t col,
+                                              Complex<Part>* made) {
     const ResidueRebuild& launch = args.launch;
     const RemainderTable& table = args.tables[Count - kFewestModuli<Part>];
     const Complex<double> alpha{launch.alpha, launch.alpha_imaginary}, beta{launch.beta, launch.beta_imaginary};
@@ -99,7 +93,8 @@ __global__ void __launch_bounds__(kComplexThreads)
     }
     // Lanes behind the last residues look at those, for nothing.
     const std::int64_t col = min(first + lane * kEach, args.launch.residues.line_bytes - kEach);
-    rebuild_with<Part>(taken, args, row, col, entries[warp].of_lane());
+    Complex<Part>* const made = entries[warp].of_lane();
+    with_moduli<Part>(taken, [&](auto count) { rebuild_parts<Part, count()>(args, row, col, made); });
     entries[warp].store(static_cast<Complex<Part>*>(c.data) + row * c.row_stride + first * c.col_stride, c.cols - first,
                         c.col_stride);
 }

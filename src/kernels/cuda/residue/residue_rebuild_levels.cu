@@ -17,16 +17,9 @@ struct RebuildLevelsArguments {
     RemainderTable tables[kModuliChoices];
 };
 
-template <class T, int Levels, int Count = kFewestModuli<T>>
-__device__ __forceinline__ void put_blocks_together(int taken, const RebuildLevelsArguments& args,
-                                                    const std::uint32_t* residues, std::int64_t row, std::int64_t first,
-                                                    LevelEntries<T>& entries) {
-    if (taken != Count) {
-        if constexpr (Count < kFewestModuli<T> + kModuliChoices - 1) {
-            put_blocks_together<T, Levels, Count + 1>(taken, args, residues, row, first, entries);
-        }
-        return;
-    }
+template <class T, int Levels, int Count>
+__device__ __forceinline__ void put_blocks_together(const RebuildLevelsArguments& args, const std::uint32_t* residues,
+                                                    std::int64_t row, std::int64_t first, LevelEntries<T>& entries) {
     const ResidueRebuild& launch = args.launch;
     constexpr int kSide = kSideBlocks<Levels>;
     for (int block = 0; block < kBlocks<Levels>; ++block) {
@@ -63,7 +56,8 @@ __global__ void __launch_bounds__(kLevelThreads) rebuild_levels(const __grid_con
     const std::int64_t col = min(first + lane * kEach, from.line_bytes - kEach);
     std::uint32_t* const own = shared + threadIdx.x;
     bytes_of_blocks<Levels, kLevelThreads>(from, taken, args.constants, row, col, own);
-    put_blocks_together<T, Levels>(taken, args, own, row, first, entries[warp]);
+    with_moduli<T>(taken,
+                   [&](auto count) { put_blocks_together<T, Levels, count()>(args, own, row, first, entries[warp]); });
 }
 
 template <class T, int Levels>

@@ -129,6 +129,17 @@ struct PieceSums {
     }
 };
 
+/// Calls `f` with the number of moduli, known to the compiler: then all bytes are on their way before the first is
+/// used, and the tables are operands of instructions.
+template <class T, int Count = kFewestModuli<T>, class F>
+__device__ __forceinline__ void with_moduli(int taken, const F& f) {
+    if (taken == Count) {
+        f(std::integral_constant<int, Count>());
+    } else if constexpr (Count < kFewestModuli<T> + kModuliChoices - 1) {
+        with_moduli<T, Count + 1>(taken, f);
+    }
+}
+
 /// 2^exponent times x, of which few exponents need more than one factor.
 __device__ __forceinline__ double scaled_by(double x, int exponent) {
     constexpr int kMost = 1022;

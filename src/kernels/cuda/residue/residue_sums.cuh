@@ -4,17 +4,55 @@
 
 #include "base/number_tiles.hpp"
 #include "kernels/cuda/residue/residue_levels.cuh"
+#include "kernels/cuda/residue/residue_loads.cuh"
 
 namespace heptad::cuda {
 namespace {
 
-constexpr int kThreads = 256, kEach = 4;
-constexpr int kTileLines = kNumberTileLines, kTileDepth = 64;  // of each block
-static_assert(kTileLines * kTileDepth == kThreads * kEach);
+constexpr int kBlockLines = kNumberTileLines, kBlockDepth = 64;  // of each block
+static_assert(kBlockLines * kBlockDepth == kThreads * kEach);
 
 /// Numbers as they wait for their residues.
 template <class Kept>
-using Tile = Kept[kTileLines][kNumberTilePitch];
+using Tile = Kept[kBlockLines][kNumberTilePitch];
+
+/// What `value` gives for the lines of every block; 0 behind the last one.
+template <int Levels, class Value>
+__device__ __forceinline__ void note_lines(const ResidueLines& from, const BytePlanes& to_planes,
+                                           int (*noted)[kBlockLines], const Value& value) {
+    const int tid = static_cast<int>(threadIdx.x);
+    if (tid < kSideBlocks<Levels> * kBlockLines) {
+        const std::int64_t in_block = static_cast<std::int64_t>(blockIdx.y) * kBlockLines + tid % kBlockLines;
+        const std::int64_t line = tid / kBlockLines * to_planes.lines + in_block;
+        const bool inside = in_block < to_planes.lines && line < from.lines;
+        noted[tid / kBlockLines][tid % kBlockLines] = inside ? value(line) : 0;
+    }
+    __syncthreads();
+}
+
+/// The numbers of one block's tile, as `keep(number, line of the tile, place along k)` makes them.
+template <class T, class Kept, class Keep>
+__device__ __forceinline__ void load_tile(const ResidueLines& from, std::int64_t first_line, std::int64_t line_end,
+                                          std::int64_t first_depth, std::int64_t depth_end, Tile<Kept>& tile,
+                                          const Keep& keep) {
+    const auto* const data = static_cast<const T*>(from.data);
+    const bool along_k = !(from.line_stride == 1 && from.depth_stride != 1);
+    T kept[kEach];
+#pragma unroll
+    for (int e = 0; e < kEach; ++e) {
+        const int i = static_cast<int>(threadIdx.x) + e * kThreads;
+        const int line = along_k ? i / kBlockDepth : i % kBlockLines, p = along_k ? i % kBlockDepth : i / kBlockLines;
+        const bool inside =
+            first_line + line < min(from.lines, line_end) && first_depth + p < min(from.depth, depth_end);
+        kept[e] = inside ? data[(first_line + line) * from.line_stride + (first_depth + p) * from.depth_stride] : T(0);
+    }
+#pragma unroll
+    for (int e = 0; e < kEach; ++e) {
+        const int i = static_cast<int>(threadIdx.x) + e * kThreads;
+        const int line = along_k ? i / kBlockDepth : i % kBlockLines, p = along_k ? i % kBlockDepth : i / kBlockLines;
+        tile[line][p] = keep(kept[e], line, first_depth + p);
+    }
+}
 
 /// Of four neighbours in every block, the residues of all sums.
 template <bool OfB, int Levels, class Integer, class Kept, class Constants>
@@ -64,6 +102,57 @@ __device__ __forceinline__ void store_sums(const Tile<Kept>* tiles, int line, in
             }
         }
     }
+}
+
+/// All blocks of a thread block's tile, and the residues of their sums. `keep` takes the row of blocks, too.
+template <class T, int Levels, class Integer, class Kept, class Constants, class Keep>
+__device__ __forceinline__ void convert_tile(const ResidueConvert& launch, int taken, const Constants& constants,
+                                             Tile<Kept>* tiles, const Keep& keep) {
+    constexpr int kSide = kSideBlocks<Levels>;
+    const ResidueLines& from = launch.from[blockIdx.z];
+    const BytePlanes& to_planes = launch.to[blockIdx.z];
+    const std::int64_t first_line = static_cast<std::int64_t>(blockIdx.y) * kBlockLines;
+    const std::int64_t first_depth = static_cast<std::int64_t>(blockIdx.x) * kBlockDepth;
+    for (int block = 0; block < kBlocks<Levels>; ++block) {
+        const std::int64_t line = block / kSide * to_planes.lines, depth = block % kSide * to_planes.line_bytes;
+        load_tile<T, Kept>(from, line + first_line, line + to_planes.lines, depth + first_depth,
+                           depth + to_planes.line_bytes, tiles[block],
+                           [&](T x, int own_line, std::int64_t p) { return keep(x, block / kSide, own_line, p); });
+    }
+    __syncthreads();
+    const int tid = static_cast<int>(threadIdx.x);
+    const int own_line = tid / (kBlockDepth / kEach), own_depth = tid % (kBlockDepth / kEach) * kEach;
+    if (first_line + own_line >= to_planes.lines || first_depth + own_depth >= to_planes.line_bytes) {
+        return;
+    }
+    std::uint8_t* const to = to_planes.data + (first_line + own_line) * to_planes.line_bytes + first_depth + own_depth;
+    if (launch.operand[blockIdx.z] == 1) {
+        store_sums<true, Levels, Integer, Kept>(tiles, own_line, own_depth, taken, constants, to,
+                                                to_planes.plane_bytes);
+    } else {
+        store_sums<false, Levels, Integer, Kept>(tiles, own_line, own_depth, taken, constants, to,
+                                                 to_planes.plane_bytes);
+    }
+}
+
+/// Is there something of the operand in this thread block's tile?
+__device__ __forceinline__ bool has_tile(const BytePlanes& to_planes) {
+    return blockIdx.y * std::int64_t{kBlockLines} < to_planes.lines &&
+           blockIdx.x * std::int64_t{kBlockDepth} < to_planes.line_bytes;
+}
+
+/// A launch with tiles of so many bytes in all.
+template <class Arguments>
+DeviceStatus start_tiles(void (*kernel)(Arguments), const ResidueConvert& launch, const Arguments& args,
+                         std::size_t shared_bytes, StreamHandle stream) {
+    const cudaError_t status =
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
+    if (status != cudaSuccess) {
+        return status;
+    }
+    kernel<<<grid_of_tiles(launch, kBlockLines, kBlockDepth), kThreads, shared_bytes,
+             static_cast<cudaStream_t>(stream)>>>(args);
+    return cudaGetLastError();
 }
 
 }  // namespace

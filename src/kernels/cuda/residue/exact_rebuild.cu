@@ -1,7 +1,5 @@
 // From bytes to entries of C without rounding but the last one, with up to two levels of Winograd's algorithm inside.
 // Every residue is read once, every entry written once.
-#pragma once
-
 #include <type_traits>
 
 #include "kernels/cuda/residue/exact_entry.hpp"
@@ -220,4 +218,18 @@ DeviceStatus with_limbs(const ExactRebuild& launch, StreamHandle stream) {
 }
 
 }  // namespace
+
+DeviceStatus launch_exact_rebuild(const ExactRebuild& launch, StreamHandle stream) {
+    constexpr int kWordLimbs = 2;  // modulo 2^64 the lowest two are all that counts
+    switch (launch.element) {
+        case ExactElement::f64:
+            return with_limbs<double>(launch, stream);
+        case ExactElement::i64:
+            return launch.moduli == 0 ? with_levels<std::int64_t, kWordLimbs, kModuliOfLimb>(launch, stream)
+                                      : with_levels<std::int64_t, kWordLimbs, 5 * kModuliOfLimb>(launch, stream);
+        default:
+            return with_limbs<float>(launch, stream);
+    }
+}
+
 }  // namespace heptad::cuda

@@ -2,8 +2,6 @@
 // M. Four warps copy terms to shared memory and add them there (fused_f64_feed.cuh, fused_f64_load.cuh); eight warps
 // multiply what lies there (fused_f64_multiply.cuh), and at the end of a tile update its targets (fused_f64_store.cuh)
 // while the next one is loaded. In one stream of instructions the two would wait for each other.
-#pragma once
-
 #include <cuda_runtime.h>
 
 #include "kernels/cuda/device/device_code.cuh"
@@ -51,9 +49,11 @@ __global__ void __launch_bounds__(kThreads, 1) fused_kernel(const __grid_constan
     }
 }
 
-template <bool left_along_depth, bool right_along_depth>
-const void* kernel_for() {
-    return reinterpret_cast<const void*>(&fused_kernel<left_along_depth, right_along_depth>);
+const void* kernel_of(bool left_along_depth, bool right_along_depth) {
+    const auto kernel = left_along_depth    ? (right_along_depth ? fused_kernel<true, true> : fused_kernel<true, false>)
+                        : right_along_depth ? fused_kernel<false, true>
+                                            : fused_kernel<false, false>;
+    return reinterpret_cast<const void*>(kernel);
 }
 
 }  // namespace heptad::cuda::fused_f64

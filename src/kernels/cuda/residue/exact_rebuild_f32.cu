@@ -1,9 +1,0 @@
-#include "kernels/cuda/residue/exact_rebuild.cuh"
-
-namespace heptad::cuda {
-
-DeviceStatus launch_exact_rebuild_f32(const ExactRebuild& launch, StreamHandle stream) {
-    return with_limbs<float>(launch, stream);
-}
-
-}  // namespace heptad::cuda
