@@ -337,20 +337,37 @@ std::vector<std::string> CudaBackend::leaves(Type type) const {
     return device_leaves(type);
 }
 
+namespace {
+
+struct KeptBackend {
+    int device;
+    void* stream;
+    std::shared_ptr<CudaBackend> backend;
+};
+/// The last one used comes first.
+constinit Guarded<std::list<KeptBackend>> kept_backends;
+
+std::shared_ptr<CudaBackend> find_kept(std::list<KeptBackend>& kept, int device, void* stream) {
+    const auto found = std::find_if(kept.begin(), kept.end(),
+                                    [&](const KeptBackend& k) { return k.device == device && k.stream == stream; });
+    if (found == kept.end()) {
+        return nullptr;
+    }
+    kept.splice(kept.begin(), kept, found);
+    return found->backend;
+}
+
+}  // namespace
+
+std::shared_ptr<CudaBackend> kept_backend(int device, void* stream) {
+    return find_kept(*kept_backends.lock(), device, stream);
+}
+
 std::shared_ptr<CudaBackend> backend_for(int device, void* stream) {
-    struct Kept {
-        int device;
-        void* stream;
-        std::shared_ptr<CudaBackend> backend;
-    };
     constexpr std::size_t kMostKept = 16;
-    static constinit Guarded<std::list<Kept>> all;
-    const auto kept = all.lock();
-    const auto found = std::find_if(kept->begin(), kept->end(),
-                                    [&](const Kept& k) { return k.device == device && k.stream == stream; });
-    if (found != kept->end()) {
-        kept->splice(kept->begin(), *kept, found);
-        return kept->front().backend;
+    const auto kept = kept_backends.lock();
+    if (auto found = find_kept(*kept, device, stream)) {
+        return found;
     }
     kept->push_front({device, stream, std::make_shared<CudaBackend>(device, stream)});
     if (kept->size() > kMostKept) {

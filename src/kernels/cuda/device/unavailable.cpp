@@ -170,5 +170,8 @@ void CudaBackend::finish() {}
 std::shared_ptr<CudaBackend> backend_for(int, void*) {
     refuse();
 }
+std::shared_ptr<CudaBackend> kept_backend(int, void*) {
+    return nullptr;
+}
 
 }  // namespace heptad::cuda
