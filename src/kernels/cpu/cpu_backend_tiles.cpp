@@ -133,9 +133,14 @@ void for_each_piece(const Product& whole, double most, const std::function<void(
         act(whole);
         return;
     }
-    constexpr std::int64_t kDepth = 768, kLeastSide = 256;
+    constexpr std::int64_t kBlock = 384, kLeastSide = 256;  // 384: what libraries add up before they go back to C
     const std::int64_t m = whole.c.rows, k = whole.a.cols, n = whole.c.cols;
-    const std::int64_t depth = element_bytes(whole.c.type) >= sizeof(float) && k >= 2 * kDepth ? kDepth : k;
+    std::int64_t depth = k;
+    if (element_bytes(whole.c.type) >= sizeof(float)) {
+        const double blocks = most / (static_cast<double>(m) * static_cast<double>(n) * kBlock);
+        depth = kBlock * std::max<std::int64_t>(1, static_cast<std::int64_t>(blocks));
+        depth = k < 2 * depth ? k : depth;
+    }
     const double area = most / static_cast<double>(depth);
     const auto length = [&](std::int64_t side, std::int64_t other) {
         const double square = std::max(std::sqrt(area), area / static_cast<double>(other));

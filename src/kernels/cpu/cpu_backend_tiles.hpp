@@ -44,9 +44,9 @@ private:
 /// a second: what a leaf may do between two looks at who cancels it.
 inline constexpr double kPieceWork = 1e9;
 
-/// A product as pieces of about `most` multiplications, one after another. k is cut first, into parts of several blocks
-/// of any library's, because a product that is long along k packs its operands more often: cut like this, products of
-/// 5000 take as long as whole ones. Results of 8 and 16 bits are sums over all of k, rounded once.
+/// A product as pieces of about `most` multiplications, one after another. They are parts of k as far as that will do,
+/// which need no more packing than the whole, and only then of rows and columns. Results of 8 and 16 bits are sums over
+/// all of k, rounded once.
 void for_each_piece(const Product& whole, double most, const std::function<void(const Product&)>& act);
 
 }  // namespace heptad::cpu

@@ -111,6 +111,7 @@ void CudaBackend::start(const GuardLimits& limits, std::int64_t m, std::int64_t 
     }
     state_->words_are_fresh = true;
     state_->is_result_judged = false;
+    state_->watched[0] = state_->watched[1] = false;
     state_->judged = {};
     state_->limits = limits;
     state_->guard = {state_->words(),       limits.a,    limits.b,
@@ -157,6 +158,9 @@ void CudaBackend::watch(int operand, const ConstView& view) {
                              may_be_scaled ? &words->scaled : nullptr,
                              &words->max_bits[operand == kWatchedC ? kWordOfResult : operand], state_->stream),
                  "scan a matrix");
+    if (operand != kWatchedC) {
+        state_->watched[operand] = true;
+    }
 }
 
 void CudaBackend::answer_if_unsafe(const Product& product, std::span<std::byte> free) {
@@ -207,6 +211,7 @@ void CudaBackend::combine(const CombinePass& pass) {
     }
     if (state_->guarded && pass.watch >= 0) {
         launch.watch = &state_->cleared_words()->max_bits[pass.watch];
+        state_->watched[pass.watch] = true;
     }
     if (!linear.output_lines.empty()) {
         std::transform(linear.input_lines.begin(), linear.input_lines.end(), std::back_inserter(launch.input_lines),
