@@ -77,28 +77,43 @@ double distance(const std::vector<double>& x, const std::vector<double>& y) {
     return std::sqrt(of_difference / of_y);
 }
 
+/// A backend whose guard has watched A and B, as it has behind levels, and finds all below `limit` safe.
+struct Judged {
+    cuda::CudaBackend backend;
+    cuda::DeviceMemory reserved;
+    Judged(const Product& product, double limit, const cuda::Stream& stream)
+        : backend(0, stream.handle()), reserved(0, bytes(product), stream.handle()) {
+        const std::int64_t m = product.c.rows, k = product.a.cols, n = product.c.cols;
+        backend.begin_product(reserved.data(), bytes(product));
+        backend.deferred_guard()->start({limit, limit, limit}, m, k, n);
+        backend.deferred_guard()->watch(0, product.a);
+        backend.deferred_guard()->watch(1, product.b);
+    }
+    static std::int64_t bytes(const Product& product) {
+        return guard_bytes(product.c.rows, product.a.cols, product.c.cols);
+    }
+};
+
 bool compare(Type type, std::int64_t n) {
     const cuda::Stream stream(0);
     cuda::CudaBackend backend(0, stream.handle());
     const std::vector<std::byte> host = random_bytes(type, n * n);
     const auto bytes = static_cast<std::int64_t>(host.size());
     const cuda::DeviceMemory a(0, bytes, stream.handle()), b(0, bytes, stream.handle()), c(0, bytes, stream.handle()),
-        free(0, 2 * bytes, stream.handle()), reserved(0, guard_bytes(n, n, n), stream.handle());
+        free(0, 2 * bytes, stream.handle());
     cuda::copy_rows(host.data(), bytes, a.data(), bytes, bytes, 1, stream.handle());
     cuda::copy_rows(host.data(), bytes, b.data(), bytes, bytes, 1, stream.handle());
     const auto view = [&](const cuda::DeviceMemory& memory) { return View{memory.data(), type, n, n, n, 1}; };
     const Product product{1, view(a), view(b), 0, view(c)};
-    const auto answer = [&](double limit) {
-        backend.begin_product(reserved.data(), guard_bytes(n, n, n));
-        backend.deferred_guard()->start({limit, limit, limit}, n, n, n);
-        backend.deferred_guard()->answer_if_unsafe(
+    Judged unsafe(product, 0, stream), safe(product, 1e300, stream);
+    const auto answer = [&](Judged& judged) {
+        judged.backend.deferred_guard()->answer_if_unsafe(
             product, {static_cast<std::byte*>(free.data()), static_cast<std::size_t>(2 * bytes)});
-        backend.deferred_guard()->finish();
     };
     const std::function<void()> ways[] = {[&] {
                                               backend.multiply({&product, 1}, "cublas");
                                           },
-                                          [&] { answer(0); }, [&] { answer(1e300); }};
+                                          [&] { answer(unsafe); }, [&] { answer(safe); }};
     ways[0]();
     const std::vector<double> expected = some_rows(product.c, stream);
     cuda::copy_rows(host.data(), bytes, c.data(), bytes, bytes, 1, stream.handle());

@@ -180,7 +180,20 @@ BenchRecord bench_host_to_host(const BenchDevicesArguments& bench, BenchMatrices
     record.shares = {{"there_s", transfers.there_s},
                      {"back_s", transfers.back_s},
                      {"both_ways_s", transfers.both_ways_s},
-                     {"share_of_bound", std::max(transfers.both_ways_s, record.vendor_s) / record.heptad_s}};
+                     {"share_of_bound", std::max(transfers.both_ways_s, record.vendor_s) / record.heptad_s},
+                     {"least_s", least_seconds(transfers, record.vendor_s)}};
+    StageTrace trace(true);
+    ProductContext traced = bench_context();
+    traced.trace = &trace;
+    multiply_on_device(1, matrices.a.view(), matrices.b.view(), 0, matrices.c.view(), options, traced);
+    const DeviceTimeline line = timeline_of(trace);
+    record.shares.insert(record.shares.end(), {{"steps", line.steps},
+                                               {"first_product_s", line.first_product_s},
+                                               {"arrived_s", line.arrived_s},
+                                               {"device_busy_s", line.busy_s},
+                                               {"device_idle_s", line.idle_s()},
+                                               {"multiplied_s", line.multiplied_s},
+                                               {"fetched_s", line.fetched_s}});
     return record;
 }
 
@@ -270,12 +283,19 @@ BenchRecord bench_bits(const BenchDevicesArguments& bench, Type type, const Prob
 
 /// Below the row of a product from host memory to host memory.
 std::string transfer_line(const BenchRecord& record) {
-    const auto& [there, back, both, share] = std::tie(record.shares.at(0).second, record.shares.at(1).second,
-                                                      record.shares.at(2).second, record.shares.at(3).second);
+    const auto share = [&](const char* name) {
+        return std::ranges::find(record.shares, name, [](const auto& named) { return named.first; })->second;
+    };
+    const auto time = [&](const char* name) { return format_seconds(share(name)); };
     return fmt::format(
-        "{:>8}{:.3f} of the rate of the transfers (A and B there {}, C back {}, both at a time {}) or of "
-        "the product, whichever is slower\n",
-        "", share, format_seconds(there), format_seconds(back), format_seconds(both));
+        "{0:>8}{1:.3f} of the rate of the transfers (A and B there {2}, C back {3}, both at a time {4}) or of "
+        "the product, whichever is slower; no order takes less than {5}\n"
+        "{0:>8}once more, {6} steps: first product after {7}, A and B there after {8}, products {9}, device idle "
+        "between "
+        "them {10}, last product after {11}, C back after {12}\n",
+        "", share("share_of_bound"), time("there_s"), time("back_s"), time("both_ways_s"), time("least_s"),
+        share("steps"), time("first_product_s"), time("arrived_s"), time("device_busy_s"), time("device_idle_s"),
+        time("multiplied_s"), time("fetched_s"));
 }
 
 void run(const BenchDevicesArguments& bench) {

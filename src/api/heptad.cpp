@@ -11,6 +11,7 @@
 #include "product/device/device_list.hpp"
 #include "product/device/device_product.hpp"
 #include "product/device/over_devices.hpp"
+#include "product/device/repeated_calls.hpp"
 #include "product/memory/batch.hpp"
 #include "product/request/plan_file.hpp"
 
@@ -196,6 +197,11 @@ Options on_device(Options options, const std::string& device) {
 
 void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double beta, const AnyView& c,
               const Options& options, const Context& context) try {
+    const bool may_lie_on_device = cuda::may_lie_on_device({a.data, b.data, c.data});
+    if (may_lie_on_device && is_plain(context.impl()) &&
+        repeat_on_device({alpha, a, b, beta, c}, options, product_context(context))) {
+        return;
+    }
     if (is_device_product(options.device) && !is_device_list(options.device)) {
         multiply_on_device(alpha, a, b, beta, c, options, product_context(context));
         return;
@@ -204,7 +210,6 @@ void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double
         return is_plain(context.impl()) &&
                repeat_product(alpha, a, b, beta, c, options, context.impl() != nullptr ? context.impl()->threads : 0);
     };
-    const bool may_lie_on_device = cuda::may_lie_on_device({a.data, b.data, c.data});
     if (!may_lie_on_device && repeat()) {
         return;
     }

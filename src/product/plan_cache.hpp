@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include <heptad/heptad.hpp>
 
@@ -39,6 +40,7 @@ struct PlanQuestion {
     bool accumulate;
     std::int64_t workspace_bytes;  ///< that counts, whatever limit the options have
     const Options& options;
+    std::string_view device = options.device;
 
     PlanKey key() const {
         return {m,
@@ -53,7 +55,7 @@ struct PlanQuestion {
                 options.overwrite_inputs,
                 workspace_bytes,
                 options.algorithm,
-                options.device,
+                std::string(device),
                 options.leaf,
                 options.mode};
     }
@@ -62,13 +64,12 @@ struct PlanQuestion {
                key.threads == threads && key.accumulate == accumulate && key.accuracy == options.accuracy &&
                key.levels == options.levels && key.overwrite_inputs == options.overwrite_inputs &&
                key.workspace_bytes == workspace_bytes && same_word(key.algorithm, options.algorithm) &&
-               same_word(key.device, options.device) && same_word(key.leaf, options.leaf) &&
-               same_word(key.mode, options.mode);
+               same_word(key.device, device) && same_word(key.leaf, options.leaf) && same_word(key.mode, options.mode);
     }
 
 private:
     /// Words of options are compared in every product, and nearly all of them are "auto".
-    static bool same_word(const std::string& x, const std::string& y) {
+    static bool same_word(std::string_view x, std::string_view y) {
         constexpr std::size_t kUsual = 4;
         return x.size() == y.size() && (x.size() == kUsual ? std::memcmp(x.data(), y.data(), kUsual) == 0 : x == y);
     }

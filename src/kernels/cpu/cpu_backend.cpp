@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <optional>
 
+#include "base/cancel_scope.hpp"
 #include "base/error.hpp"
 #include "base/shared_state.hpp"
 #include "base/size.hpp"
@@ -227,33 +229,54 @@ void CpuBackend::multiply(std::span<const Product> batch, int leaf) {
     if (batch.size() == 1 && is_small(batch[0].c.rows, batch[0].a.cols, batch[0].c.cols)) {
         return multiply_one_small(batch[0], leaf);
     }
+    const CancelToken* const cancel = CancelScope::here();
+    const auto for_pieces = [cancel](const Product& product, int threads, const auto& act) {
+        if (cancel == nullptr) {
+            return act(product);
+        }
+        const double most = kPieceWork * threads * (element_bytes(product.a.type) <= sizeof(float) ? 2 : 1);
+        for_each_piece(product, most, [&](const Product& piece) {
+            if (cancel->cancelled()) {
+                throw Error(ErrorCode::cancelled, "the product was cancelled; C is undefined");
+            }
+            act(piece);
+        });
+    };
+    const auto multiply_tiles = [&](const VendorLibrary* library, std::span<const Product> products) {
+        const BatchTiles tiles(products, pool_.threads());
+        pool_.run(tiles.count(), [&](std::int64_t i) {
+            std::optional<VendorThreadsHere> here;
+            if (library != nullptr) {
+                here.emplace(*library, 1);
+            }
+            for_pieces(tiles.tile(i), 1, [library](const Product& piece) { multiply_tile(library, piece); });
+        });
+    };
     const VendorLibrary* library = library_for(leaf, batch[0].a.type);
     if (library == nullptr || !may_use_vendor(*library)) {
-        const BatchTiles tiles(batch, pool_.threads());
-        return pool_.run(tiles.count(), [&](std::int64_t i) { multiply_tile(nullptr, tiles.tile(i)); });
+        return multiply_tiles(nullptr, batch);
     }
     // No more threads of the library's than there are cores: its barriers spin.
     const int vendor_threads = has_vendor_threads(leaf) ? std::min(pool_.threads(), available_cores()) : 1;
     if (!has_vendor_threads(leaf) || !may_use_vendor_threads(*library, vendor_threads)) {
-        const BatchTiles tiles(batch, pool_.threads());
         const VendorThreads guard(*library, 1);
-        return pool_.run(tiles.count(), [&](std::int64_t i) {
-            const VendorThreadsHere here(*library, 1);
-            multiply_tile(library, tiles.tile(i));
-        });
+        return multiply_tiles(library, batch);
     }
     for (const Product& product : batch) {
-        const bool empty = product.c.rows == 0 || product.c.cols == 0;
-        bool done = empty;
-        if (!empty && !has_no_terms(product)) {
-            const VendorThreads guard(*library, vendor_threads);
-            const VendorThreadsHere here(*library, vendor_threads);
-            done = multiply_by_blas(*library, product);
+        if (product.c.rows == 0 || product.c.cols == 0) {
+            continue;
         }
-        if (!done) {
-            const BatchTiles tiles({&product, 1}, pool_.threads());
-            pool_.run(tiles.count(), [&](std::int64_t i) { multiply_tile(nullptr, tiles.tile(i)); });
-        }
+        for_pieces(product, vendor_threads, [&](const Product& piece) {
+            bool done = false;
+            if (!has_no_terms(piece)) {
+                const VendorThreads guard(*library, vendor_threads);
+                const VendorThreadsHere here(*library, vendor_threads);
+                done = multiply_by_blas(*library, piece);
+            }
+            if (!done) {
+                multiply_tiles(nullptr, {&piece, 1});
+            }
+        });
     }
 }
 

@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "base/fail_if.hpp"
+#include "base/shared_state.hpp"
 #include "base/size.hpp"
 #include "base/types.hpp"
 #include "io/device_machine.hpp"
@@ -23,6 +24,7 @@
 #include "plan/search/transfer_plan.hpp"
 #include "product/device/host_operands.hpp"
 #include "product/device/over_devices.hpp"
+#include "product/device/repeated_calls.hpp"
 #include "product/memory/batch.hpp"
 #include "product/memory/validate.hpp"
 #include "product/plan_cache.hpp"
@@ -224,7 +226,11 @@ RunReport enqueue_with_what_is_free(const Product& product, const Options& optio
             lowered->workspace_limit_bytes = half < kUnaskedBytes ? 0 : half;
             continue;
         }
-        return enqueue(product, *plan, device, context, workspace->data(), *backend);
+        const RunReport report = enqueue(product, *plan, device, context, workspace->data(), *backend);
+        if (!lowered) {
+            keep_for_repeats(product, plan, options, device, context);
+        }
+        return report;
     }
 }
 
@@ -274,6 +280,9 @@ ProductPlan plan_of_share(const ProblemSize& size, Type type, std::int64_t nodes
 }
 
 RunReport multiply_on_device(const Product& product, const Options& options, const ProductContext& context) {
+    if (repeat_on_device(product, options, context)) {
+        return {};
+    }
     const cuda::CaptureScope capturable;
     const auto& [a, b, c] = std::tie(product.a, product.b, product.c);
     const Factor alpha = alpha_of(product), beta = beta_of(product);

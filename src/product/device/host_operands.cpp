@@ -25,6 +25,7 @@
 #include "product/device/host_operand_plan.hpp"
 #include "product/device/kept_operands.hpp"
 #include "product/device/over_devices.hpp"
+#include "product/device/step_timers.hpp"
 #include "run/dense/evenness.hpp"
 
 namespace heptad {
@@ -83,7 +84,8 @@ public:
           sum_b_(sums_.right.n, sums_.right_bytes, b.type, there_.stream),
           product_of_sums_(sums_.result.n, sums_.result_bytes, c.type, there_.stream),
           kept_(may_keep(c, context) ? kept_residues(size_, schedule) : NothingKept{}, there_.stream, compute_),
-          keeps_digits_(keeps_digits) {
+          keeps_digits_(keeps_digits),
+          timers_(context.trace, steps_.size(), there_.stream) {
         for (std::size_t i = 0; i < steps_.size(); ++i) {
             const auto& [rows, depth, cols] = steps_[i].size;
             const double work = static_cast<double>(rows) * static_cast<double>(depth) * static_cast<double>(cols);
@@ -114,6 +116,9 @@ public:
         }
         back_.stream.synchronize();
         compute_.synchronize();
+        if (!report_.fell_back) {  // by another way than the steps
+            timers_.tell();
+        }
         report_.workspace_used_bytes += sums_.bytes() + kept_.bytes();
         cuda::GuardVerdict verdict;
         with_backend(compute_, [&](cuda::CudaBackend& backend) { verdict = backend.take_verdict(); });
@@ -171,7 +176,11 @@ private:
     }
 
     void bring(std::size_t i) {
-        const TransferStep& step = steps_[i];
+        timers_.time(Stage::upload, i, there_.stream, [&] { bring_operands(steps_[i]); });
+        arrived_[i]->record(there_.stream);
+    }
+
+    void bring_operands(const TransferStep& step) {
         for (const MatrixWindow& window : step.brings_b) {
             there_.bring(b_, window);
         }
@@ -183,7 +192,6 @@ private:
                 there_.bring(c_, result.block);
             }
         }
-        arrived_[i]->record(there_.stream);
     }
 
     /// For steps [first, last) of all.
@@ -217,9 +225,14 @@ private:
     }
 
     void multiply(std::size_t i) {
+        arrived_[i]->hold_back(compute_);
+        timers_.time(Stage::multiply, i, compute_, [&] { multiply_arrived(i); });
+        made_[i]->record(compute_);
+    }
+
+    void multiply_arrived(std::size_t i) {
         const TransferStep& step = steps_[i];
         const auto& [m, k, n] = step.size;
-        arrived_[i]->hold_back(compute_);
         kept_.begin(step);
         const ConstView left = operand(a_, step.left, step.left_lies_there(), sum_a_.view(m, k), false);
         const ConstView right =
@@ -249,7 +262,6 @@ private:
                 update_parts(backend, updates, c_.on_device(spread.from));
             });
         }
-        made_[i]->record(compute_);
     }
 
     /// Looks at A and B where they have arrived, beside the products.
@@ -282,10 +294,12 @@ private:
             }
         };
         made_[i]->hold_back(back_.stream);
-        fetch_complete(steps_[i].result);
-        for (const TransferSpread& spread : steps_[i].spreads) {
-            fetch_complete(spread.to);
-        }
+        timers_.time(Stage::download, i, back_.stream, [&] {
+            fetch_complete(steps_[i].result);
+            for (const TransferSpread& spread : steps_[i].spreads) {
+                fetch_complete(spread.to);
+            }
+        });
     }
 
     Factor alpha_, beta_;
@@ -308,6 +322,7 @@ private:
     StageFailure failure_;
     StepCount brought_{failure_}, judged_{failure_}, multiplied_{failure_};
     bool keeps_digits_;  // uneven operands have no sums of blocks
+    StepTimers timers_;
     std::atomic<bool> is_uneven_{false}, is_too_short_{false};
     RunReport report_;
 };

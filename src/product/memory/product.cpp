@@ -6,6 +6,7 @@
 #include <new>
 #include <optional>
 
+#include "base/cancel_scope.hpp"
 #include "base/complex_as_real.hpp"
 #include "base/device_layout.hpp"
 #include "base/fail_if.hpp"
@@ -162,6 +163,7 @@ RunReport execute_complex(const ReadyPlan& ready, Factor alpha, const ConstView&
 RunReport execute(const ReadyPlan& ready, Factor alpha, const ConstView& a, const ConstView& b, Factor beta,
                   const View& c, const ProductContext& context, void* taken) {
     const ProductPlan& plan = ready.plan;
+    const CancelScope heeded(context.hooks.cancel);
     const bool packed = plan.leaf == kPackedLeaf;
     if (plan.levels.empty() && ready.cpu != nullptr && !packed && !is_by_residues(plan)) {
         start_product(context.hooks);

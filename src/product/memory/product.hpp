@@ -9,6 +9,8 @@
 
 namespace heptad {
 
+class StageTrace;
+
 /// The caller's side of a product: threads, scratch memory, hooks.
 struct ProductContext {
     int threads = 0;  // 0: all cores
@@ -16,6 +18,7 @@ struct ProductContext {
     std::int64_t workspace_bytes = -1;  // -1: none given, take our own
     void* stream = nullptr;             // of a device (a cudaStream_t)
     RunHooks hooks = {};
+    StageTrace* trace = nullptr;  // of matrices in host memory that one device multiplies: null, or told of the steps
 };
 
 /// Threads that a context means.

@@ -105,7 +105,7 @@ bool lattices_meet(std::int64_t difference, std::int64_t stride, const ConstView
 }  // namespace
 
 bool is_plainly_valid(const ConstView& a, const ConstView& b, const View& c) {
-    const bool shapes = a.type == b.type && a.type == c.type && (a.type == Type::f32 || a.type == Type::f64) &&
+    const bool shapes = a.type == b.type && a.type == c.type && is_float(a.type) && !is_complex(a.type) &&
                         a.cols == b.rows && c.rows == a.rows && c.cols == b.cols;
     // Sizes and strides so small that no address computed from them can overflow.
     constexpr std::int64_t kModerate = std::int64_t{1} << 24;
@@ -117,7 +117,7 @@ bool is_plainly_valid(const ConstView& a, const ConstView& b, const View& c) {
     if (!shapes || !moderate(a) || !moderate(b) || !moderate(c)) {
         return false;
     }
-    const std::int64_t bytes = a.type == Type::f32 ? 4 : 8;
+    const auto bytes = static_cast<std::int64_t>(element_bytes(a.type));
     const auto begin = [](const ConstView& v) { return reinterpret_cast<std::uintptr_t>(v.data); };
     const auto end = [&](const ConstView& v) {
         const std::int64_t last = (v.rows - 1) * v.row_stride + (v.cols - 1) * v.col_stride;

@@ -26,7 +26,7 @@ void validate_workspace(const void* memory, std::int64_t bytes, const ConstView&
 /// Can A and B be overwritten, one without harm to the other?
 bool may_serve_as_scratch(const ConstView& a, const ConstView& b);
 
-/// A quick yes for the common case of f32 or f64 matrices of moderate size, rows or columns side by side, that lie
+/// A quick yes for the common case of real floats in matrices of moderate size, rows or columns side by side, that lie
 /// apart. False says nothing: ask validate_product.
 bool is_plainly_valid(const ConstView& a, const ConstView& b, const View& c);
 

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <random>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/types.hpp"
@@ -31,7 +32,9 @@ struct Case {
 constexpr double kAny = std::numeric_limits<double>::infinity();
 constexpr GuardLimits kNothingIsSafe{}, kAllIsSafe{kAny, kAny, kAny};
 
-void answer(const Case& what, const GuardLimits& limits, GuardedMatrix& a, GuardedMatrix& b, GuardedMatrix& c) {
+/// `watched`: the guard knows the largest values of A and B, as it does behind levels.
+void answer(const Case& what, const GuardLimits& limits, GuardedMatrix& a, GuardedMatrix& b, GuardedMatrix& c,
+            bool watched = false) {
     const cuda::Stream stream(0);
     cuda::CudaBackend backend(0, stream.handle());
     const cuda::DeviceMemory free(0, std::max<std::int64_t>(what.free_bytes, 1), stream.handle());
@@ -39,6 +42,10 @@ void answer(const Case& what, const GuardLimits& limits, GuardedMatrix& a, Guard
     backend.begin_product(nullptr, 0);
     DeferredGuard& guard = *backend.deferred_guard();
     guard.start(limits, what.size.m, what.size.k, what.size.n);
+    if (watched) {
+        guard.watch(0, on_a.view());
+        guard.watch(1, on_b.view());
+    }
     guard.answer_if_unsafe({what.alpha, on_a.view(), on_b.view(), what.beta, on_c.view()},
                            {static_cast<std::byte*>(free.data()), static_cast<std::size_t>(what.free_bytes)});
     guard.finish();
@@ -48,7 +55,7 @@ void answer(const Case& what, const GuardLimits& limits, GuardedMatrix& a, Guard
 }
 
 /// Integers, so that every sum is exact and the result is rounded once.
-void expect_right(const Case& what) {
+void expect_right(const Case& what, bool watched = false) {
     const auto& [m, k, n] = what.size;
     std::mt19937 random(5);
     GuardedMatrix a(what.type, m, k, what.a), b(what.type, k, n, what.b), c(what.result, m, n, what.c);
@@ -71,10 +78,11 @@ void expect_right(const Case& what) {
             expected.set(i, j, what.alpha * sum + (what.beta == 0 ? 0 : what.beta * 2));
         }
     }
-    answer(what, kNothingIsSafe, a, b, c);
-    EXPECT_TRUE(c.equals(expected)) << type_name(what.type) << " to " << type_name(what.result) << " " << m << "x" << k
-                                    << "x" << n << " layouts " << static_cast<int>(what.a) << static_cast<int>(what.b)
-                                    << static_cast<int>(what.c) << " beta " << what.beta << " free " << what.free_bytes;
+    answer(what, kNothingIsSafe, a, b, c, watched);
+    EXPECT_TRUE(c.equals(expected)) << (watched ? "watched " : "") << type_name(what.type) << " to "
+                                    << type_name(what.result) << " " << m << "x" << k << "x" << n << " layouts "
+                                    << static_cast<int>(what.a) << static_cast<int>(what.b) << static_cast<int>(what.c)
+                                    << " beta " << what.beta << " free " << what.free_bytes;
 }
 
 TEST(guarded_answer, is_exact_on_integers_for_every_type_and_layout) {
@@ -134,6 +142,25 @@ TEST(guarded_answer, is_made_in_parts_where_room_is_little_and_without_copies_wh
     }
 }
 
+/// What the copy engine can round is read where it lies then.
+TEST(guarded_answer, of_tf32_is_exact_where_the_largest_values_are_known) {
+    HEPTAD_NEEDS_DEVICE();
+    for (const Layout c : {Layout::rows, Layout::columns, Layout::columns_padded}) {
+        for (const Layout a : all_layouts) {
+            for (const Layout b : all_layouts) {
+                expect_right({Type::tf32, Type::tf32, {300, 136, 416}, a, b, c, 1, 0, 16 << 20}, true);
+                expect_right({Type::tf32, Type::tf32, {303, 131, 413}, a, b, c, -1, 2, 16 << 20}, true);
+            }
+        }
+    }
+    for (const std::int64_t lines : {768, 1600, 2400, 5000}) {
+        for (const Layout b : {Layout::rows, Layout::columns}) {
+            expect_right({Type::tf32, Type::tf32, {1700, 80, 1900}, Layout::rows, b, Layout::rows, 1, 2, lines * 320},
+                         true);
+        }
+    }
+}
+
 TEST(guarded_answer, leaves_c_alone_where_the_sums_can_be_trusted) {
     HEPTAD_NEEDS_DEVICE();
     for (const Type type : {Type::bf16, Type::f16, Type::tf32, Type::f32, Type::f64}) {
@@ -156,7 +183,7 @@ TEST(guarded_answer, operands_of_tf32_are_rounded_to_nearest) {
     const double given[] = {1 + 0x1p-12, 1 + 0x1.8p-11, -1 - 0x1p-12, -1 - 0x1.8p-11, 0x1.fffp-3, 0.5 * largest, 3};
     const double expected[] = {1, 1 + 0x1p-10, -1, -1 - 0x1p-10, 0.25, 0x1p127, 3};
     constexpr std::int64_t kCount = std::size(given);
-    for (const bool of_a : {true, false}) {
+    for (const auto& [of_a, watched] : {std::pair(true, true), {true, false}, {false, true}, {false, false}}) {
         for (const Layout layout : {Layout::rows, Layout::columns}) {
             const Case what{Type::tf32, Type::tf32, {64, 32, 96}, layout, layout, Layout::rows, 1, 0, 1 << 20};
             GuardedMatrix a(Type::tf32, 64, 32, layout), b(Type::tf32, 32, 96, layout), c(Type::tf32, 64, 96, what.c);
@@ -166,7 +193,7 @@ TEST(guarded_answer, operands_of_tf32_are_rounded_to_nearest) {
                 (of_a ? a : b).set(i, i, given[i]);
                 (of_a ? b : a).set(i, i, 1);
             }
-            answer(what, kNothingIsSafe, a, b, c);
+            answer(what, kNothingIsSafe, a, b, c, watched);
             for (std::int64_t i = 0; i < kCount; ++i) {
                 EXPECT_EQ(c.get(i, i), expected[i]) << (of_a ? "a " : "b ") << static_cast<int>(layout);
             }
@@ -177,7 +204,8 @@ TEST(guarded_answer, operands_of_tf32_are_rounded_to_nearest) {
 TEST(guarded_answer, the_largest_f32_stays_finite_in_tf32) {
     HEPTAD_NEEDS_DEVICE();
     const double largest = std::numeric_limits<float>::max();
-    for (const Layout layout : {Layout::rows, Layout::columns}) {
+    for (const auto& [layout, watched] :
+         {std::pair(Layout::rows, true), {Layout::rows, false}, {Layout::columns, true}, {Layout::columns, false}}) {
         const Case what{Type::tf32, Type::tf32, {64, 32, 96}, layout, layout, Layout::rows, 1, 0, 1 << 20};
         GuardedMatrix a(Type::tf32, 64, 32, layout), b(Type::tf32, 32, 96, layout), c(Type::tf32, 64, 96, what.c);
         a.fill(0);
@@ -186,7 +214,7 @@ TEST(guarded_answer, the_largest_f32_stays_finite_in_tf32) {
         b.set(0, 0, 0.25);
         a.set(1, 1, 0.25);
         b.set(1, 1, -largest);
-        answer(what, kNothingIsSafe, a, b, c);
+        answer(what, kNothingIsSafe, a, b, c, watched);
         EXPECT_NEAR(c.get(0, 0), 0.25 * largest, 0x1p-10 * largest) << static_cast<int>(layout);
         EXPECT_NEAR(c.get(1, 1), -0.25 * largest, 0x1p-10 * largest) << static_cast<int>(layout);
     }
@@ -209,7 +237,7 @@ TEST(guarded_answer, rounds_as_the_classical_product_does_and_keeps_nans_in_thei
         a.set(17, 999, std::numeric_limits<double>::quiet_NaN());
         b.set(0, 409, std::numeric_limits<double>::infinity());
         c.fill(std::numeric_limits<double>::quiet_NaN());
-        answer(what, kNothingIsSafe, a, b, c);
+        answer(what, kNothingIsSafe, a, b, c, true);
         const double u = type == Type::tf32 ? 2 * unit_roundoff(type) : unit_roundoff(type);
         for (std::int64_t i = 0; i < 520; i += 1) {
             for (std::int64_t j = 0; j < 410; ++j) {

@@ -1,9 +1,10 @@
 // The classical product of short floats on Hopper's tensor cores, run only if a guard says so: the answer to what
-// levels must not add up. Operands of 16 bits are read as they lie, along k or across it; those of tf32 are
-// copied to lie along k, and rounded by that. (The copy engine could round them, too, but makes infinities of the
-// largest f32.)
+// levels must not add up. Operands of 16 bits are read as they lie, along k or across it; those of tf32 lie along k.
+// What lies across it is copied, and rounded by that; the rest is rounded by the copy engine, unless its values are so
+// large that it would make infinities of them: then it is copied, too.
 #include <algorithm>
 
+#include "kernels/cuda/combine/rounded_operand.cuh"
 #include "kernels/cuda/combine/tensor_product.hpp"
 #include "kernels/cuda/device/device_code.cuh"
 #include "kernels/cuda/device/hopper_launch.cuh"
@@ -23,7 +24,13 @@ struct FloatLeaf {
         static constexpr bool a_across = a_across_, b_across = b_across_;
         static constexpr int step = kStepBytes / static_cast<int>(sizeof(T));
     };
-    struct Arguments {
+    /// Of tf32: operands as they lie, instead of their copies.
+    struct Originals {
+        CUtensorMap map[2];
+        int word[2];
+    };
+    struct NoOriginals {};
+    struct Arguments : std::conditional_t<std::is_same_v<T, Tf32>, Originals, NoOriginals> {
         Result* c;
         std::int64_t m, n, row_stride;
         float alpha, beta;
@@ -40,6 +47,13 @@ struct FloatLeaf {
     }
     static __device__ __forceinline__ TilePlace tile_to_make(const Arguments& args, std::int64_t index) {
         return tile_at(args.order, index);
+    }
+    static __device__ __forceinline__ const CUtensorMap& map_of(int operand, const CUtensorMap& map,
+                                                                const Arguments& args) {
+        if constexpr (std::is_same_v<T, Tf32>) {
+            return is_rounded_on_its_way(args.guard, args.word[operand]) ? args.map[operand] : map;
+        }
+        return map;
     }
     template <int Count>
     static __device__ __forceinline__ void multiply(float (&d)[Count], std::uint64_t a, std::uint64_t b, int adds) {
@@ -195,6 +209,20 @@ DeviceStatus start(const TensorProduct& launch, EncodeTiled encode, cudaStream_t
                reinterpret_cast<std::uintptr_t>(c.data) % (static_cast<std::size_t>(entries) * sizeof(Result)) == 0;
     };
     typename Leaf::Arguments args{};
+    if constexpr (std::is_same_v<T, Tf32>) {
+        constexpr Element kRounded{CU_TENSOR_MAP_DATA_TYPE_TFLOAT32, sizeof(float)};
+        const int box_lines[] = {Shape::fetched_rows, Shape::fetched_cols};
+        for (int i = 0; i < 2; ++i) {
+            const TensorProduct::Original& original = launch.originals[i];
+            args.word[i] = original.word;
+            if (original.word >= 0) {
+                status = describe(encode, byte_lines<T>(original.matrix, false), box_lines[i], args.map[i], kRounded);
+                if (status != cudaSuccess) {
+                    return status;
+                }
+            }
+        }
+    }
     args.c = static_cast<Result*>(c.data);
     args.m = c.rows;
     args.n = c.cols;

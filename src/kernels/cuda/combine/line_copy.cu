@@ -2,6 +2,7 @@
 // fill what is there more of. Run only if a guard says so.
 #include <algorithm>
 
+#include "kernels/cuda/combine/rounded_operand.cuh"
 #include "kernels/cuda/combine/tensor_product.hpp"
 #include "kernels/cuda/device/device_code.cuh"
 
@@ -17,6 +18,7 @@ struct LineCopy {
     std::int64_t rows, cols, row_stride, col_stride;  // of what there is
     std::int64_t whole_rows, whole_cols, distance;
     Guard guard;
+    int word;
 };
 
 template <class Rounded, class T>
@@ -34,7 +36,7 @@ template <class Rounded, class T>
 __global__ void __launch_bounds__(kCopyThreads) copy_lines(const __grid_constant__ LineCopy<T> args) {
     constexpr int kEach = kCopyTile * kCopyTile / kCopyThreads, kStep = kCopyThreads / kCopyTile;
     __shared__ T tile[kCopyTile][kCopyTile + (sizeof(T) == 2 ? 2 : 1)];
-    if (!should_run(args.guard)) {
+    if (!should_run(args.guard) || is_rounded_on_its_way(args.guard, args.word)) {
         return;
     }
     const int inner = static_cast<int>(threadIdx.x) % kCopyTile, outer = static_cast<int>(threadIdx.x) / kCopyTile;
@@ -72,7 +74,8 @@ __global__ void __launch_bounds__(kCopyThreads) copy_lines(const __grid_constant
 }
 
 template <class Rounded, class T = Rounded>
-DeviceStatus start(const DeviceMatrix& from, const DeviceMatrix& to, const Guard& guard, cudaStream_t stream) {
+DeviceStatus start(const DeviceMatrix& from, const DeviceMatrix& to, const Guard& guard, int word,
+                   cudaStream_t stream) {
     constexpr std::int64_t kMostBlocks = 1024;
     const std::int64_t tiles = ((to.rows + kCopyTile - 1) / kCopyTile) * ((to.cols + kCopyTile - 1) / kCopyTile);
     if (tiles == 0) {
@@ -87,7 +90,8 @@ DeviceStatus start(const DeviceMatrix& from, const DeviceMatrix& to, const Guard
                            to.rows,
                            to.cols,
                            to.row_stride,
-                           guard};
+                           guard,
+                           word};
     copy_lines<Rounded, T><<<static_cast<unsigned>(std::min(tiles, kMostBlocks)), kCopyThreads, 0, stream>>>(args);
     return cudaGetLastError();
 }
@@ -95,18 +99,18 @@ DeviceStatus start(const DeviceMatrix& from, const DeviceMatrix& to, const Guard
 }  // namespace
 
 DeviceStatus launch_line_copy(Scalar scalar, const DeviceMatrix& from, const DeviceMatrix& to, const Guard& guard,
-                              StreamHandle stream) {
+                              int word, StreamHandle stream) {
     auto* const queue = static_cast<cudaStream_t>(stream);
     switch (scalar) {
         case Scalar::f64:
-            return start<double>(from, to, guard, queue);
+            return start<double>(from, to, guard, word, queue);
         case Scalar::f32:
-            return start<float>(from, to, guard, queue);
+            return start<float>(from, to, guard, word, queue);
         case Scalar::rounded_to_tf32:
-            return start<Tf32, float>(from, to, guard, queue);
+            return start<Tf32, float>(from, to, guard, word, queue);
         case Scalar::bf16:
         case Scalar::f16:
-            return start<std::uint16_t>(from, to, guard, queue);
+            return start<std::uint16_t>(from, to, guard, word, queue);
         default:
             return cudaErrorInvalidValue;
     }

@@ -16,13 +16,20 @@ struct TensorProduct {
     double beta = 0;
     DeviceMatrix c;
     Guard guard;
+    /// Of tf32: `a` and `b` were copied from here, unless they are rounded on their way: told by the word of the guard
+    /// that has their largest value. -1: they were copied.
+    struct Original {
+        DeviceMatrix matrix;
+        int word = -1;
+    } originals[2] = {};
 };
 /// Is it there on the present device?
 DeviceStatus find_tensor_product(bool& available);
 DeviceStatus launch_tensor_product(const TensorProduct& product, StreamHandle stream);
 
-/// Copies a matrix of any strides to rows whose entries lie side by side; zeros where `to` is larger.
+/// Copies a matrix of any strides to rows whose entries lie side by side; zeros where `to` is larger. With a word it
+/// does nothing where the original is rounded on its way.
 DeviceStatus launch_line_copy(Scalar scalar, const DeviceMatrix& from, const DeviceMatrix& to, const Guard& guard,
-                              StreamHandle stream);
+                              int word, StreamHandle stream);
 
 }  // namespace heptad::cuda

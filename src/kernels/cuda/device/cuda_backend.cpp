@@ -111,6 +111,7 @@ void CudaBackend::start(const GuardLimits& limits, std::int64_t m, std::int64_t 
     }
     state_->words_are_fresh = true;
     state_->is_result_judged = false;
+    state_->watched[0] = state_->watched[1] = false;
     state_->judged = {};
     state_->limits = limits;
     state_->guard = {state_->words(),       limits.a,    limits.b,
@@ -157,6 +158,9 @@ void CudaBackend::watch(int operand, const ConstView& view) {
                              may_be_scaled ? &words->scaled : nullptr,
                              &words->max_bits[operand == kWatchedC ? kWordOfResult : operand], state_->stream),
                  "scan a matrix");
+    if (operand != kWatchedC) {
+        state_->watched[operand] = true;
+    }
 }
 
 void CudaBackend::answer_if_unsafe(const Product& product, std::span<std::byte> free) {
@@ -207,6 +211,7 @@ void CudaBackend::combine(const CombinePass& pass) {
     }
     if (state_->guarded && pass.watch >= 0) {
         launch.watch = &state_->cleared_words()->max_bits[pass.watch];
+        state_->watched[pass.watch] = true;
     }
     if (!linear.output_lines.empty()) {
         std::transform(linear.input_lines.begin(), linear.input_lines.end(), std::back_inserter(launch.input_lines),
@@ -337,20 +342,37 @@ std::vector<std::string> CudaBackend::leaves(Type type) const {
     return device_leaves(type);
 }
 
+namespace {
+
+struct KeptBackend {
+    int device;
+    void* stream;
+    std::shared_ptr<CudaBackend> backend;
+};
+/// The last one used comes first.
+constinit Guarded<std::list<KeptBackend>> kept_backends;
+
+std::shared_ptr<CudaBackend> find_kept(std::list<KeptBackend>& kept, int device, void* stream) {
+    const auto found = std::find_if(kept.begin(), kept.end(),
+                                    [&](const KeptBackend& k) { return k.device == device && k.stream == stream; });
+    if (found == kept.end()) {
+        return nullptr;
+    }
+    kept.splice(kept.begin(), kept, found);
+    return found->backend;
+}
+
+}  // namespace
+
+std::shared_ptr<CudaBackend> kept_backend(int device, void* stream) {
+    return find_kept(*kept_backends.lock(), device, stream);
+}
+
 std::shared_ptr<CudaBackend> backend_for(int device, void* stream) {
-    struct Kept {
-        int device;
-        void* stream;
-        std::shared_ptr<CudaBackend> backend;
-    };
     constexpr std::size_t kMostKept = 16;
-    static constinit Guarded<std::list<Kept>> all;
-    const auto kept = all.lock();
-    const auto found = std::find_if(kept->begin(), kept->end(),
-                                    [&](const Kept& k) { return k.device == device && k.stream == stream; });
-    if (found != kept->end()) {
-        kept->splice(kept->begin(), *kept, found);
-        return kept->front().backend;
+    const auto kept = kept_backends.lock();
+    if (auto found = find_kept(*kept, device, stream)) {
+        return found;
     }
     kept->push_front({device, stream, std::make_shared<CudaBackend>(device, stream)});
     if (kept->size() > kMostKept) {

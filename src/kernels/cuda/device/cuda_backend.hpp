@@ -97,5 +97,7 @@ private:
 
 /// The backend of a device and stream, made on first use and kept (a few of them, the least recently used ones go).
 std::shared_ptr<CudaBackend> backend_for(int device, void* stream);
+/// Null where none is kept.
+std::shared_ptr<CudaBackend> kept_backend(int device, void* stream);
 
 }  // namespace heptad::cuda

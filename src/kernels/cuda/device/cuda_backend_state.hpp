@@ -85,6 +85,7 @@ struct CudaBackend::State {
     /// The guard's words are cleared by their first user, so that what clears other things anyway can do it.
     bool words_are_fresh = false;
     bool is_result_judged = false;  // by the kernels that made it
+    bool watched[2] = {};           // all of A, all of B: their largest value is noted
     PassShapes shapes;
     LinearPasses linear_passes;
     cudaStream_t second_stream = nullptr;  // beside `stream`, for what need not wait for each other

@@ -367,12 +367,24 @@ void Timer::stop(void* stream) {
     check(cudaEventRecord(static_cast<cudaEvent_t>(stop_), static_cast<cudaStream_t>(stream)), "stop a timer");
 }
 
-double Timer::seconds() const {
-    check(cudaEventSynchronize(static_cast<cudaEvent_t>(stop_)), "wait for the device");
+namespace {
+
+double seconds_between(void* first, void* then) {
+    check(cudaEventSynchronize(static_cast<cudaEvent_t>(then)), "wait for the device");
     float milliseconds = 0;
-    check(cudaEventElapsedTime(&milliseconds, static_cast<cudaEvent_t>(start_), static_cast<cudaEvent_t>(stop_)),
+    check(cudaEventElapsedTime(&milliseconds, static_cast<cudaEvent_t>(first), static_cast<cudaEvent_t>(then)),
           "read a timer");
     return static_cast<double>(milliseconds) * 1e-3;
+}
+
+}  // namespace
+
+double Timer::seconds() const {
+    return seconds_between(start_, stop_);
+}
+
+double Timer::seconds_after(const Timer& first) const {
+    return seconds_between(first.start_, start_);
 }
 
 }  // namespace heptad::cuda

@@ -163,6 +163,8 @@ public:
     void stop(void* stream);
     /// Waits until the device has passed both.
     double seconds() const;
+    /// The same from the start of another one to the start of this, on whatever streams.
+    double seconds_after(const Timer& first) const;
 
 private:
     void* start_ = nullptr;

@@ -33,9 +33,17 @@ struct CopiedProduct {
     bool copies_a, copies_b, along_k;  // otherwise copies lie as their originals do
     std::int64_t multiple_of_lines, multiple_of_k;
     Scalar scalar;
+    /// Those of a and of b by which a copy may not be needed (tensor_product.hpp); -1: it is.
+    int words[2] = {-1, -1};
 };
 
-/// multiply(a, b, c) for parts that fit into `free`. False: it is too small.
+/// A part of A and of B, as they are multiplied and as they were.
+struct PartOfProduct {
+    ConstView a, b, original_a, original_b;
+    View c;
+};
+
+/// multiply(part) for parts that fit into `free`. False: it is too small.
 template <class Multiply>
 bool multiply_in_parts(const CopiedProduct& product, const Guard& guard, std::span<std::byte> free, cudaStream_t stream,
                        Multiply&& multiply) {
@@ -49,7 +57,7 @@ bool multiply_in_parts(const CopiedProduct& product, const Guard& guard, std::sp
     if (!some) {
         return false;
     }
-    const auto taken = [&](const ConstView& rows, bool copies, std::byte* to) {
+    const auto taken = [&](const ConstView& rows, bool copies, int word, std::byte* to) {
         if (!copies) {
             return rows;
         }
@@ -58,21 +66,24 @@ bool multiply_in_parts(const CopiedProduct& product, const Guard& guard, std::sp
         const View copy =
             across ? View{to, rows.type, whole_k, lines, lines, 1} : View{to, rows.type, lines, whole_k, whole_k, 1};
         check_launch(launch_line_copy(product.scalar, device_matrix(across ? transposed(rows) : rows),
-                                      device_matrix(copy), guard, stream),
+                                      device_matrix(copy), guard, word, stream),
                      "copy rows or columns");
         return ConstView(across ? transposed(copy) : copy);
     };
     std::byte* const memory_b = free.data() + (product.copies_a ? some->a * line_bytes : 0);
-    ConstView right;
+    PartOfProduct part;
     for (std::int64_t row = 0; row < a.rows; row += some->a) {
         const std::int64_t rows = std::min(some->a, a.rows - row);
-        const ConstView left = taken(block(a, row, 0, rows, k), product.copies_a, free.data());
+        part.original_a = block(a, row, 0, rows, k);
+        part.a = taken(part.original_a, product.copies_a, product.words[0], free.data());
         for (std::int64_t col = 0; col < b.rows; col += some->b) {
             const std::int64_t cols = std::min(some->b, b.rows - col);
             if (row == 0 || some->b < b.rows) {
-                right = taken(block(b, col, 0, cols, k), product.copies_b, memory_b);
+                part.original_b = block(b, col, 0, cols, k);
+                part.b = taken(part.original_b, product.copies_b, product.words[1], memory_b);
             }
-            multiply(left, right, block(product.c, row, col, rows, cols));
+            part.c = block(product.c, row, col, rows, cols);
+            multiply(part);
         }
     }
     return true;
@@ -105,16 +116,33 @@ bool CudaBackend::State::answer_by_tensor_cores(const Product& product, const Gu
     // What tensor cores would cut off of an f32 is rounded first.
     const auto copies = [&](const ConstView& rows) { return type == Type::tf32 || !lies_in_lines(rows); };
     const std::int64_t boundary = kBoundary_bytes / element;
-    return multiply_in_parts(
-        {a, b, c, copies(a), copies(b), along_k, boundary, boundary,
-         type == Type::tf32 ? Scalar::rounded_to_tf32 : scalar_type(type)},
-        unsafe, free, stream, [&](const ConstView& left, const ConstView& right, const View& to) {
-            check_launch(
-                launch_tensor_product(TensorProduct{scalar_type(type), product.alpha, device_matrix(left),
-                                                    device_matrix(right), product.beta, device_matrix(to), unsafe},
-                                      stream),
-                "start the classical product");
-        });
+    // The guard's words are of A and B of the product, which C by columns exchanges.
+    const auto word = [&](const ConstView& rows, int operand) {
+        const int of_product = by_columns ? 1 - operand : operand;
+        return type == Type::tf32 && watched[of_product] && lies_in_rows(rows) ? of_product : -1;
+    };
+    const CopiedProduct copied{a,
+                               b,
+                               c,
+                               copies(a),
+                               copies(b),
+                               along_k,
+                               boundary,
+                               boundary,
+                               type == Type::tf32 ? Scalar::rounded_to_tf32 : scalar_type(type),
+                               {word(a, 0), word(b, 1)}};
+    return multiply_in_parts(copied, unsafe, free, stream, [&](const PartOfProduct& part) {
+        const TensorProduct launch{
+            scalar_type(type),
+            product.alpha,
+            device_matrix(part.a),
+            device_matrix(part.b),
+            product.beta,
+            device_matrix(part.c),
+            unsafe,
+            {{device_matrix(part.original_a), copied.words[0]}, {device_matrix(part.original_b), copied.words[1]}}};
+        check_launch(launch_tensor_product(launch, stream), "start the classical product");
+    });
 }
 
 /// Of f32 and f64 the fused kernels, without sums inside, are the fastest ones that ask a guard first: those of f64 run
@@ -142,9 +170,9 @@ void CudaBackend::State::answer(const Product& product, const Guard& unsafe, std
     };
     const ConstView &a = product.a, b = transposed(product.b);
     const bool lies_well = lies_in_lines(a) && lies_in_lines(b) && (type == Type::f64 || k % kMultipleOfK == 0);
-    if (lies_well ||
-        !multiply_in_parts({a, b, product.c, true, true, false, kMultipleOfLines, kMultipleOfK, scalar_type(type)},
-                           unsafe, free, stream, multiply)) {
+    if (lies_well || !multiply_in_parts(
+                         {a, b, product.c, true, true, false, kMultipleOfLines, kMultipleOfK, scalar_type(type)},
+                         unsafe, free, stream, [&](const PartOfProduct& part) { multiply(part.a, part.b, part.c); })) {
         multiply(a, b, product.c);
     }
 }

@@ -365,7 +365,11 @@ template <class Leaf, class Shape>
 __global__ void __launch_bounds__(kThreads, 1)
     multiply_tiles(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
                    const __grid_constant__ typename Leaf::Arguments args) {
-    run<Leaf, Shape>(map_a, map_b, args);
+    if constexpr (requires { Leaf::map_of(0, map_a, args); }) {
+        run<Leaf, Shape>(Leaf::map_of(0, map_a, args), Leaf::map_of(1, map_b, args), args);
+    } else {
+        run<Leaf, Shape>(map_a, map_b, args);
+    }
 }
 
 }  // namespace

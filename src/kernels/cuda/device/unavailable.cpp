@@ -97,6 +97,9 @@ void Timer::stop(void*) {}
 double Timer::seconds() const {
     return 0;
 }
+double Timer::seconds_after(const Timer&) const {
+    return 0;
+}
 
 bool has_warpgroup_leaf(int) {
     return false;
@@ -169,6 +172,9 @@ void CudaBackend::answer_if_unsafe(const Product&, std::span<std::byte>) {}
 void CudaBackend::finish() {}
 std::shared_ptr<CudaBackend> backend_for(int, void*) {
     refuse();
+}
+std::shared_ptr<CudaBackend> kept_backend(int, void*) {
+    return nullptr;
 }
 
 }  // namespace heptad::cuda
