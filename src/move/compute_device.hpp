@@ -76,8 +76,10 @@ public:
     virtual ~Lane() = default;
     /// Brings T or S to the device. Returns when it is there, and `from` may be overwritten.
     virtual void upload(OperandPlace& to, const void* from) = 0;
-    /// Q = alpha * T * S + beta * Q, where beta is 0 or 1 (packed bits: alpha is 1, and 1 adds). Returns when it is
-    /// done. Calls of the lanes of one device never overlap.
+    /// The same of what Q holds before the product.
+    virtual void upload_result(const void* from) = 0;
+    /// Q = alpha * T * S + beta * Q (packed bits: alpha is 1, and beta 0 or 1, which adds). Returns when it is done.
+    /// Calls of the lanes of one device never overlap.
     virtual void solve(const OperandPlace& left, const OperandPlace& right, std::complex<double> alpha,
                        double beta) = 0;
     /// Returns when Q has arrived.

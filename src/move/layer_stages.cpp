@@ -33,10 +33,16 @@ public:
             place.left.buffer = device.host_buffer(run.product.left.bytes());
             place.right.buffer = device.host_buffer(run.product.right.bytes());
             place.result = device.host_buffer(run.product.result.bytes());
+            if (brings_result()) {
+                place.before = device.host_buffer(run.product.result.bytes());
+            }
         }
     }
 
     void prepare_left(int pipeline, const PipelineTask& task) override {
+        if (brings_result()) {
+            matrices_.make_result(instance_of(task).result.front(), place(pipeline).before.get());
+        }
         prepare(place(pipeline).left, instance_of(task), &BlockProduct::left, &HostMatrices::make_left);
     }
 
@@ -56,11 +62,15 @@ public:
         };
         bring(place.left, shelves.left, instance.left, [&] { return matrices_.rows_of_left(instance); });
         bring(place.right, shelves.right, instance.right, [&] { return matrices_.rows_of_right(instance); });
+        if (brings_result()) {
+            const std::lock_guard alone(shelves.link);
+            place.lane->upload_result(place.before.get());
+        }
     }
 
     void solve(int pipeline, const PipelineTask& task) override {
         const Place& place = this->place(pipeline);
-        place.lane->solve(*place.left.there, *place.right.there, run_.alpha, task.step > 0 ? 1 : 0);
+        place.lane->solve(*place.left.there, *place.right.there, run_.alpha, task.step > 0 ? 1 : run_.beta);
         shelves_of(pipeline).left.give_back(*place.left.there);
         shelves_of(pipeline).right.give_back(*place.right.there);
     }
@@ -103,7 +113,7 @@ private:
     struct Place {
         std::unique_ptr<Lane> lane;
         Side left, right;
-        HostBuffer result;
+        HostBuffer result, before;  // the latter: what C holds, where devices get that
     };
     /// Of one device.
     struct Shelves {
@@ -124,6 +134,7 @@ private:
     }
     Shelves& shelves_of(int pipeline) { return *shelves_[static_cast<std::size_t>(layout_.device_of(pipeline))]; }
 
+    bool brings_result() const { return run_.beta != 0; }
     Place& place(int pipeline) { return places_[static_cast<std::size_t>(pipeline)]; }
     const BlockProduct& instance_of(const PipelineTask& task) const {
         return layer_.instances[static_cast<std::size_t>(task.group * layer_.steps + task.step)];

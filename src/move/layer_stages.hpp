@@ -15,6 +15,8 @@ public:
     virtual ~HostMatrices() = default;
     virtual void make_left(const BlockProduct& instance, void* to) = 0;
     virtual void make_right(const BlockProduct& instance, void* to) = 0;
+    /// A block of C as it is.
+    virtual void make_result(const BlockResult& /*term*/, void* /*to*/) {}
     /// `first`: the block of C still holds what the caller gave.
     virtual void update(const BlockResult& term, bool first, const void* from) = 0;
 
@@ -30,8 +32,10 @@ struct LayerRun {
     const HostLayer* layer = nullptr;
     SubProduct product;
     std::complex<double> alpha = 1;  // of the products on the devices
-    bool in_order = false;           // updates of a block of C in the order of the sub-instances
-    int pipelines = 1;               // per device
+    /// Other than 0: every block of C goes to the device first, where it is multiplied by this. One step, not in place.
+    double beta = 0;
+    bool in_order = false;  // updates of a block of C in the order of the sub-instances
+    int pipelines = 1;      // per device
 };
 
 /// Takes memory for all pipelines on the devices and the host first: where that fails, C is untouched.

@@ -37,6 +37,19 @@ TEST_F(PlanCluster, json_holds_bytes_within_1_35_of_the_bound_and_the_rates_give
     }
 }
 
+TEST_F(PlanCluster, exact_plans_leave_k_whole_and_promise_one_rounding) {
+    const std::vector<std::string> exact{"--accuracy", "exact"};
+    const std::string text = heptad_ok(plan_words("8192", "6", exact));
+    EXPECT_NE(text.find("expected error: one rounding of the exact product"), std::string::npos) << text;
+    EXPECT_EQ(last_line(text).rfind("plan 8192x8192x8192 f32 rank={ranks=6;algorithm=grid;grid=3x1x2} ", 0), 0U)
+        << text;
+    const nlohmann::json object = heptad_json(plan_words("8192", "8", exact));
+    EXPECT_EQ(object["guaranteed_bound"]["norm"], "|AB|_ij") << object;
+    const Outcome refused = heptad(plan_words("8192", "8", {"--accuracy", "exact", "--grid", "2x2x2"}));
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_NE(refused.err.find("cuts k"), std::string::npos) << refused.err;
+}
+
 TEST_F(PlanCluster, terms_of_both_equations_are_printed) {
     const nlohmann::json two =
         heptad_json(plan_words("32768", "8", {"--algorithm", "pegmm", "--scatter", "--broadcast", "linear"}));

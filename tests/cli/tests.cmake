@@ -24,11 +24,13 @@ if(TARGET cli_text_test)
 endif()
 
 # heptad-mpi, several ranks on this machine. Where there is no MPI whose mpirun is known, that is said, not passed over.
-foreach(name mpi_test mpi_complex_test mpi_families_test mpi_files_test mpi_resume_test mpi_verify_test
+foreach(name mpi_test mpi_exact_test mpi_complex_test mpi_families_test mpi_files_test mpi_resume_test mpi_verify_test
     mpi_device_test)
   if((HEPTAD_OPEN_MPI OR HEPTAD_MPICH) AND NOT HEPTAD_SANITIZE)
     if(name STREQUAL mpi_device_test)
       heptad_test(cli/${name} heptad_kernels_cuda heptad_ranks_process LABELS gpu)
+    elseif(name STREQUAL mpi_exact_test)
+      heptad_test(cli/${name} heptad_product_memory heptad_ranks_process LABELS slow)
     else()
       heptad_test(cli/${name} heptad_base heptad_ranks_process LABELS slow)
     endif()

@@ -60,8 +60,8 @@ ReadSome read_from_memory(const Matrix& matrix) {
 
 }  // namespace
 
-Type type_in_memory(Type stored) {
-    return stored == Type::bf16 || stored == Type::f16 ? Type::f32 : stored;
+Type type_in_memory(Type stored, bool rounds_once) {
+    return !rounds_once && (stored == Type::bf16 || stored == Type::f16) ? Type::f32 : stored;
 }
 
 void widen(Type stored, const void* from, std::int64_t count, float* to) {
@@ -82,11 +82,12 @@ void narrow(Type stored, const float* from, std::int64_t count, void* to) {
     }
 }
 
-MatrixWindows::MatrixWindows(const std::string& path, std::optional<Type> as, bool transpose)
+MatrixWindows::MatrixWindows(const std::string& path, std::optional<Type> as, bool transpose, bool rounds_once)
     : path_(path),
       whole_(is_matrix_market_name(path) ? std::optional(read_market_matrix(path, as)) : std::nullopt),
       header_(whole_ ? header_of(*whole_) : read_npy_header(path, as)),
       transpose_(transpose),
+      rounds_once_(rounds_once),
       file_(open_to_read(path, "a .npy or .mtx file").file),
       read_some_(whole_ ? read_from_memory(*whole_) : read_from(file_.get())) {}
 

@@ -15,8 +15,9 @@ namespace heptad {
 
 /// What the elements of a file are in memory. The 16-bit floats, bf16 and f16, are f32 there, which holds each of them
 /// exactly: ranks multiply, send and add them so. Partial results of 16 bits would be rounded one by one, and so every
-/// element of C is rounded once, when it is written.
-Type type_in_memory(Type stored);
+/// element of C is rounded once, when it is written. Not where products round once by themselves: a second rounding
+/// would be one too many.
+Type type_in_memory(Type stored, bool rounds_once = false);
 /// `count` elements of bf16 or f16 as f32.
 void widen(Type stored, const void* from, std::int64_t count, float* to);
 /// The other way, each rounded to the nearest.
@@ -27,10 +28,10 @@ void narrow(Type stored, const float* from, std::int64_t count, void* to);
 class MatrixWindows {
 public:
     /// Throws Error(input) as read_npy_header() and read_market_matrix() do, Error(resource) without memory.
-    MatrixWindows(const std::string& path, std::optional<Type> as, bool transpose);
+    MatrixWindows(const std::string& path, std::optional<Type> as, bool transpose, bool rounds_once = false);
 
     const std::string& path() const { return path_; }
-    Type type() const { return type_in_memory(header_.type); }
+    Type type() const { return type_in_memory(header_.type, rounds_once_); }
     Type stored_type() const { return header_.type; }
     std::int64_t rows() const { return transpose_ ? header_.cols : header_.rows; }
     std::int64_t cols() const { return transpose_ ? header_.rows : header_.cols; }
@@ -49,7 +50,7 @@ private:
     std::string path_;
     std::optional<Matrix> whole_;  // of a Matrix Market file
     NpyHeader header_;             // of such a file, that of the matrix in memory
-    bool transpose_;
+    bool transpose_, rounds_once_;
     Descriptor file_;
     ReadSome read_some_;  // the bytes that the header speaks of
 };

@@ -23,6 +23,7 @@ public:
     struct Shape {
         Window held;
         Type type = Type::f32;
+        bool rounds_once = false;
     };
 
     /// The rank that makes the file: header, and its full length reserved where the file system can. Replaces a
@@ -54,7 +55,7 @@ private:
     /// Offset of the window's row i.
     std::int64_t row_offset(const Window& window, std::int64_t i) const;
     bool is_in_one_piece(const Window& window) const;
-    bool converts() const { return type_in_memory(shape_.type) != shape_.type; }
+    bool converts() const { return type_in_memory(shape_.type, shape_.rounds_once) != shape_.type; }
 
     std::string path_, temporary_;
     Shape shape_;

@@ -11,10 +11,13 @@ const char* accuracy_name(Accuracy accuracy) {
     return names.of(accuracy);
 }
 
+bool takes_whole_k(Accuracy accuracy, Type type) {
+    return accuracy == Accuracy::exact && is_float(type);
+}
+
 void refuse_exact(Accuracy accuracy, Type type, const char* place) {
-    fail_if(accuracy == Accuracy::exact && is_float(type), ErrorCode::usage,
-            "accuracy exact is for products in memory, on a processor or one device, and not {}; use accuracy strict",
-            place);
+    fail_if(takes_whole_k(accuracy, type), ErrorCode::usage,
+            "accuracy exact is for products in memory and of heptad-mpi, and not {}; use accuracy strict", place);
 }
 
 std::string to_string(const Problem& problem) {

@@ -16,7 +16,9 @@ struct Problem {
 };
 
 const char* accuracy_name(Accuracy accuracy);
-/// Floats are rounded once only where one place makes all of a product. Throws Error(usage) that names this place.
+/// Is every entry rounded once, so that all of k must be in one product?
+bool takes_whole_k(Accuracy accuracy, Type type);
+/// Throws Error(usage) that names the place that cannot do so.
 void refuse_exact(Accuracy accuracy, Type type, const char* place);
 /// One line.
 std::string to_string(const Problem& problem);

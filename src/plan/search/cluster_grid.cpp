@@ -64,13 +64,13 @@ double least_received_elements(const ProblemSize& size, std::int64_t ranks) {
     return std::max(0.0, 3 * std::pow(m * k * n / p, 2.0 / 3) - (m * k + k * n + m * n) / p);
 }
 
-ClusterGrid best_grid(const ProblemSize& size, Type type, std::int64_t ranks, const ClusterRates& rates) {
+ClusterGrid best_grid(const ProblemSize& size, Type type, std::int64_t ranks, const ClusterRates& rates, bool whole_k) {
     fail_if(ranks < 1, ErrorCode::usage, "a cluster of {} ranks cannot multiply; give at least 1", ranks);
     ClusterGrid best;
     double best_s = grid_seconds(size, type, best, rates);
     // More parts than there are rows would leave ranks without work inside the grid.
     const std::int64_t most_m = std::clamp<std::int64_t>(size.m, 1, ranks);
-    const std::int64_t most_k = std::clamp<std::int64_t>(size.k, 1, ranks);
+    const std::int64_t most_k = std::clamp<std::int64_t>(whole_k ? 1 : size.k, 1, ranks);
     const std::int64_t most_n = std::clamp<std::int64_t>(size.n, 1, ranks);
     for (std::int64_t pk = 1; pk <= most_k; ++pk) {
         for (std::int64_t pm = std::min(most_m, ranks / pk); pm >= 1; --pm) {

@@ -53,7 +53,8 @@ struct ClusterRates {
 
 /// The grid of at most `ranks` ranks with the least time for its largest block and what it receives, one after the
 /// other; the rest of the ranks is idle. Among equals the one with the fewest sums of partial results (pk), then with
-/// the most ranks in m. Throws Error(usage) unless ranks >= 1.
-ClusterGrid best_grid(const ProblemSize& size, Type type, std::int64_t ranks, const ClusterRates& rates);
+/// the most ranks in m. `whole_k`: none that cuts k. Throws Error(usage) unless ranks >= 1.
+ClusterGrid best_grid(const ProblemSize& size, Type type, std::int64_t ranks, const ClusterRates& rates,
+                      bool whole_k = false);
 
 }  // namespace heptad

@@ -14,7 +14,6 @@ constexpr std::int64_t kLargestBlock = std::int64_t{1} << 13;  // P4's
 constexpr std::int64_t kThinnestPanel = 1024;
 /// With so many, filling and draining the pipeline takes an eighth of the time.
 constexpr std::int64_t kEnoughPanels = 8;
-constexpr std::int64_t kPanelsInMemory = 3;  // being read, gathered and multiplied
 
 /// The windows that blocks of `rows` x `cols` cut a window into, row by row or column by column.
 std::vector<Window> cut(const Window& whole, std::int64_t rows, std::int64_t cols, bool row_by_row) {
@@ -67,19 +66,51 @@ ClusterGrid requested_grid(const ClusterGrid& grid, std::int64_t ranks) {
     return grid;
 }
 
+/// A grid with all of k in one panel.
+void require_whole_k(const ProductPlan& plan, std::int64_t memory_bytes) {
+    const ClusterGrid& grid = plan.rank->grid;
+    fail_if(
+        grid.pk > 1, ErrorCode::usage,
+        "--accuracy exact rounds once, after all of k, and a grid of {}x{}x{} cuts k; give --grid {}x1x{}, or leave "
+        "it out",
+        grid.pm, grid.pk, grid.pn, grid.pm, grid.pn);
+    const std::int64_t rows = ceil_div(plan.m, grid.pm), cols = ceil_div(plan.n, grid.pn);
+    const std::int64_t elements = checked_add(checked_mul(rows, cols), checked_mul(plan.k, checked_add(rows, cols)));
+    const std::int64_t needed_bytes = checked_mul(elements, static_cast<std::int64_t>(element_bytes(plan.type)));
+    fail_if(needed_bytes > memory_bytes, ErrorCode::resource,
+            "--accuracy exact takes whole rows of A and columns of B, {} bytes on every rank of a {}x1x{} grid, but {} "
+            "bytes may be used; use --algorithm pegmm, more ranks or a larger --memory",
+            needed_bytes, grid.pm, grid.pn, memory_bytes);
+}
+
 /// Blocks of both operands being read and multiplied, and what stays of C: a block, or with mod-pegmm a column of them.
-void require_memory_for_blocks(const ProductPlan& plan, std::int64_t memory_bytes) {
+std::int64_t bytes_for_blocks(const ProductPlan& plan) {
     const BlockSize& block = plan.rank->block;
     const std::int64_t rows =
         plan.rank->algorithm == ClusterAlgorithm::mod_pegmm ? ceil_div(plan.m, plan.rank->ranks) : block.x;
     const std::int64_t elements =
         checked_add(checked_mul(kBlocksInFlight, checked_mul(block.y, checked_add(block.x, block.z))),
                     checked_mul(3, checked_mul(rows, block.z)));
-    const std::int64_t needed_bytes = checked_mul(elements, static_cast<std::int64_t>(element_bytes(plan.type)));
+    return checked_mul(elements, static_cast<std::int64_t>(element_bytes(plan.type)));
+}
+
+void require_memory_for_blocks(const ProductPlan& plan, std::int64_t memory_bytes) {
+    const BlockSize& block = plan.rank->block;
+    const std::int64_t needed_bytes = bytes_for_blocks(plan);
     fail_if(needed_bytes > memory_bytes, ErrorCode::resource,
             "blocks of {}x{}x{} take {} bytes on every rank, but {} bytes may be used; give a smaller --block or a "
             "larger --memory",
             block.x, block.y, block.z, needed_bytes, memory_bytes);
+}
+
+/// With all of k in every product, rows and columns are as short as half of the memory makes them: integers take the
+/// rest.
+void take_whole_k(ProductPlan& plan, std::int64_t memory_bytes) {
+    BlockSize& block = plan.rank->block;
+    block.y = std::max<std::int64_t>(plan.k, 1);
+    while (bytes_for_blocks(plan) > memory_bytes / 2 && block.x > 1) {
+        block.x = block.z = ceil_div(block.x, 2);
+    }
 }
 
 /// Blocks of A, B and C, and the sums and results of the step before.
@@ -247,6 +278,9 @@ ProductPlan make_cluster_plan(const ProblemSize& size, Type type, std::int64_t r
     plan.rank->algorithm =
         request.algorithm == "auto" ? ClusterAlgorithm::grid : cluster_algorithm_from_name(request.algorithm);
     if (plan.rank->algorithm == ClusterAlgorithm::caps) {
+        fail_if(request.whole_k, ErrorCode::usage,
+                "caps is Strassen's algorithm, which rounds sums of blocks, and --accuracy exact rounds once; use "
+                "--algorithm grid");
         plan.rank->steps = most_caps_steps(ranks);
         fail_if(plan.rank->steps < 1, ErrorCode::usage, "caps needs 7 ranks or more, not {}; use --algorithm grid",
                 ranks);
@@ -258,8 +292,14 @@ ProductPlan make_cluster_plan(const ProblemSize& size, Type type, std::int64_t r
     if (plan.rank->algorithm == ClusterAlgorithm::grid) {
         fail_if(request.block.has_value(), ErrorCode::usage,
                 "--block is for --algorithm pegmm and mod-pegmm; a grid takes --grid");
-        plan.rank->grid = request.grid ? requested_grid(*request.grid, ranks) : best_grid(size, type, ranks, rates);
-        plan.rank->panels = panel_count(size, type, plan.rank->grid, request.memory_bytes);
+        ClusterGrid& grid = plan.rank->grid;
+        grid =
+            request.grid ? requested_grid(*request.grid, ranks) : best_grid(size, type, ranks, rates, request.whole_k);
+        if (request.whole_k) {
+            require_whole_k(plan, request.memory_bytes);
+        } else {
+            plan.rank->panels = panel_count(size, type, grid, request.memory_bytes);
+        }
         return plan;
     }
     fail_if(request.grid.has_value(), ErrorCode::usage, "--grid is for --algorithm grid; {} takes --block",
@@ -268,6 +308,14 @@ ProductPlan make_cluster_plan(const ProblemSize& size, Type type, std::int64_t r
     fail_if(plan.rank->block.x < 1 || plan.rank->block.y < 1 || plan.rank->block.z < 1, ErrorCode::usage,
             "blocks of {}x{}x{} hold nothing; give --block sizes of at least 1", plan.rank->block.x, plan.rank->block.y,
             plan.rank->block.z);
+    if (request.whole_k && !request.block) {
+        take_whole_k(plan, request.memory_bytes);
+    }
+    fail_if(
+        request.whole_k && plan.rank->block.y < size.k, ErrorCode::usage,
+        "--accuracy exact rounds once, after all of k = {}, and blocks of {}x{}x{} cut k; leave out --block, or give "
+        "one with y = {}",
+        size.k, plan.rank->block.x, plan.rank->block.y, plan.rank->block.z, size.k);
     require_memory_for_blocks(plan, request.memory_bytes);
     return plan;
 }

@@ -28,6 +28,8 @@ namespace heptad {
 
 /// Pairs of blocks that a rank has in memory at a time: being read, on their way, being brought and being multiplied.
 constexpr std::int64_t kBlocksInFlight = 7;
+/// Panels of a grid that a rank has in memory at a time: being read, gathered and multiplied.
+constexpr std::int64_t kPanelsInMemory = 3;
 
 /// What was asked of a cluster.
 struct ClusterRequest {
@@ -35,11 +37,12 @@ struct ClusterRequest {
     std::optional<ClusterGrid> grid;
     std::optional<BlockSize> block;
     std::int64_t memory_bytes = std::numeric_limits<std::int64_t>::max();  // of one rank
+    bool whole_k = false;                                                  // in every product: it is rounded once
 };
 
 /// Request, sizes and rates to a plan with a RankCut. Throws Error(usage) for a grid with more places than ranks, a
-/// grid or a block that the algorithm has no use for, and Error(resource) where a rank's part does not fit in its
-/// memory.
+/// grid or a block that the algorithm has no use for or that cuts a k which must be whole, and Error(resource) where a
+/// rank's part does not fit in its memory.
 ProductPlan make_cluster_plan(const ProblemSize& size, Type type, std::int64_t ranks, const ClusterRequest& request,
                               const ClusterRates& rates);
 

@@ -128,7 +128,8 @@ std::int64_t host_buffer_bytes(const HostProblem& problem, const HostCut& cut, c
                                    : std::max({block.left, block.right, block.result}) < devices.least_staged_bytes
                                        ? 0
                                        : checked_mul(cut.pipelines, devices.staging_bytes);
-    return checked_add(problem.copied_bytes, checked_mul(devices.devices, of_device));
+    const std::int64_t brought = brings_result(problem) ? checked_mul(cut.pipelines, block.result) : 0;
+    return checked_add(problem.copied_bytes, checked_mul(devices.devices, checked_add(of_device, brought)));
 }
 
 bool lies_in_place(const HostProblem& problem, const HostCut& cut) {
@@ -160,6 +161,9 @@ HostForecast host_forecast(const HostProblem& problem, const HostCut& cut, const
     told.upload_bytes = checked_add(checked_mul(uploads_of_left(cut, shape, devices.devices), left),
                                     checked_mul(uploads_of_right(cut, shape, devices.devices), right));
     told.download_bytes = checked_mul(shape.groups, result);
+    if (brings_result(problem)) {
+        told.upload_bytes = checked_add(told.upload_bytes, told.download_bytes);
+    }
     const std::int64_t turns = ceil_div(shape.groups, devices.devices);
     const double share = static_cast<double>(turns) / static_cast<double>(shape.groups);
     told.solve_s = static_cast<double>(turns * shape.steps) * (block.predicted_s + devices.task_s);

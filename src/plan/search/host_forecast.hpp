@@ -8,6 +8,7 @@
 
 #include "plan/model/machine.hpp"
 #include "plan/model/plan.hpp"
+#include "plan/model/problem.hpp"
 #include "plan/search/host_layer.hpp"
 
 namespace heptad {
@@ -28,6 +29,14 @@ struct HostProblem {
     /// with the product; what else a run costs does not.
     std::vector<BitHostSample> measured = {};
 };
+/// Is every entry rounded once, in a segment with all of k?
+inline bool takes_whole_k(const HostProblem& problem) {
+    return takes_whole_k(problem.accuracy, problem.type);
+}
+/// Then what C holds is part of that: devices get it first.
+inline bool brings_result(const HostProblem& problem) {
+    return problem.accumulate && takes_whole_k(problem);
+}
 
 /// N equal devices and the host between them.
 struct DeviceFacts {

@@ -46,8 +46,8 @@ std::vector<LevelPlan> levels_at_host(const HostCut& cut) {
 /// Segments, from one to small ones: the longest side is halved again and again, with k among the sides and without.
 std::vector<HostCut> segments(const HostProblem& problem) {
     std::vector<HostCut> cuts;
-    // The 16-bit types would round the sum of every step.
-    const bool may_cut_k = !is_half(problem.result_type);
+    // The 16-bit types would round the sum of every step, and what is rounded once has one.
+    const bool may_cut_k = !is_half(problem.result_type) && !takes_whole_k(problem);
     for (const bool cut_k : {false, true}) {
         if (cut_k && !may_cut_k) {
             break;
@@ -97,14 +97,19 @@ std::vector<HostCandidate> candidates(const HostProblem& problem) {
     const bool named = constraints.algorithm != "auto";
     const std::string algorithm = named ? constraints.algorithm : kAutoAlgorithm;
     const bool without_levels = problem.type == Type::boolean || is_half(problem.type) ||
-                                problem.accuracy == Accuracy::strict || problem.type != problem.result_type;
+                                problem.accuracy == Accuracy::strict || takes_whole_k(problem) ||
+                                problem.type != problem.result_type;
     // A name says which algorithm, not that levels are wanted at any price.
     const bool forbidden = is_half(problem.type) || is_complex(problem.type) || problem.type != problem.result_type ||
+                           takes_whole_k(problem) ||
                            (problem.accuracy == Accuracy::strict && unit_roundoff(problem.type) > 0);
     if (constraints.levels > 0) {
         fail_if(is_complex(problem.type), ErrorCode::usage,
                 "levels at the host are for real numbers, and these are {}; set the host's levels to auto",
                 type_name(problem.type));
+        fail_if(takes_whole_k(problem), ErrorCode::usage,
+                "levels at the host would round sums of blocks, and accuracy exact rounds once; set the host's levels "
+                "to auto");
         fail_if(is_half(problem.type), ErrorCode::usage,
                 "levels at the host would round the sums of {} to 16 bits; set the host's levels to auto",
                 type_name(problem.type));
@@ -162,7 +167,8 @@ std::optional<HostDecision> plan_cut(const HostProblem& problem, const DeviceFac
     }
     ProductPlan block;
     try {
-        block = plan_block({cut.block_m, cut.block_k, cut.block_n}, candidate.shape.steps > 1, limit - blocks);
+        const bool adds = candidate.shape.steps > 1 || brings_result(problem);
+        block = plan_block({cut.block_m, cut.block_k, cut.block_n}, adds, limit - blocks);
     } catch (const Error& error) {
         if (error.code() != ErrorCode::resource) {
             throw;
@@ -228,7 +234,9 @@ void check_constraints(const HostOptions& constraints) {
 HostDecision make_host_plan(const HostProblem& problem, const DeviceFacts& devices, const HostFacts& host,
                             const BlockPlanner& plan_block) {
     check_constraints(problem.constraints);
-    refuse_exact(problem.accuracy, problem.type, "over several devices");
+    if (is_complex(problem.type)) {
+        refuse_exact(problem.accuracy, problem.type, "of complex matrices over several devices");
+    }
     const int fewest = problem.constraints.pipelines > 0 ? problem.constraints.pipelines : 1;
     int most = problem.constraints.pipelines > 0 ? problem.constraints.pipelines : kMostAutoPipelines;
     if (problem.constraints.pipelines == 0) {
@@ -291,12 +299,15 @@ void check_host_cut(const ProductPlan& plan) {
         }
         require(expected == cut, "its blocks are not those of its levels");
     }
+    require(!takes_whole_k(host_problem(plan)) || (cut.levels == 0 && cut.block_k >= plan.k && !is_complex(plan.type)),
+            "products that are rounded once are cut into segments with all of k, and of real numbers");
     require(!cut.in_place || lies_in_place(host_problem(plan), cut), "its blocks do not lie in place");
     require(plan.workspace_bytes >= 0 && cut.workspace_bytes >= 0, "memory is not negative");
 }
 
 HostProblem host_problem(const ProductPlan& plan) {
-    return {problem_size(plan), plan.type, plan.type, is_packed(plan), plan.accumulate};
+    return {problem_size(plan), plan.type,       plan.type,
+            is_packed(plan),    plan.accumulate, rounds_once(plan) ? Accuracy::exact : Accuracy::balanced};
 }
 
 HostLayer layer_of(const ProductPlan& plan) {
@@ -312,7 +323,7 @@ ProductPlan block_plan(const ProductPlan& plan) {
     block.m = cut.block_m;
     block.k = cut.block_k;
     block.n = cut.block_n;
-    block.accumulate = cut.levels == 0 && cut.block_k < plan.k;
+    block.accumulate = (cut.levels == 0 && cut.block_k < plan.k) || brings_result(host_problem(plan));
     block.workspace_bytes = cut.workspace_bytes;
     block.predicted_s = 0;
     block.error_bound = error_bound(block);

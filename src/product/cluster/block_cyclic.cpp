@@ -6,7 +6,10 @@
 #include <heptad/cluster.hpp>
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <numeric>
+#include <string_view>
 #include <utility>
 
 #include "base/complex_as_real.hpp"
@@ -133,32 +136,40 @@ private:
 class BlockCyclicProduct {
 public:
     BlockCyclicProduct(const ProblemSize& size, const BlockCyclicPart& c, const ProcessGrid& grid,
-                       const RankExchange& exchange)
+                       const RankExchange& exchange, bool whole_k)
         : size_(size),
           grid_(grid),
           exchange_(exchange),
           processes_(grid.rows * grid.cols),
           own_(grid.my_row * grid.cols + grid.my_col),
           // The rates of a usual cluster: with any of them all processes decide alike.
-          ranks_(best_grid(size, c.matrix.type, processes_, {})) {}
+          ranks_(best_grid(size, c.matrix.type, processes_, {}, whole_k)),
+          whole_k_(whole_k) {}
 
     void run(Factor alpha, const BlockCyclicPart& a, const BlockCyclicPart& b, Factor beta, const BlockCyclicPart& c,
              const Options& options, int threads) {
         const Matrix a_block = gather(a, [&](int p) { return operand_window(p, true); });
         const Matrix b_block = gather(b, [&](int p) { return operand_window(p, false); });
+        const ConstView left = conjugated(a.transpose ? transposed(a_block.view()) : a_block.view(), a.conjugate);
+        const ConstView right = conjugated(b.transpose ? transposed(b_block.view()) : b_block.view(), b.conjugate);
+        const auto multiply = [&](Factor factor_of_c, Matrix& to) {
+            if (is_busy(own_)) {
+                multiply_in_memory(alpha, left, right, factor_of_c, to.view(), options, {.threads = threads});
+            }
+        };
+        const WindowRanges window = result_ranges(own_);
         Matrix partial;
-        if (is_busy(own_)) {
-            const WindowRanges window = result_ranges(own_);
-            partial = Matrix(c.matrix.type, window.height(), window.width(), Order::column_major);
-            const ProductContext context{.threads = threads};
-            const ConstView left = a.transpose ? transposed(a_block.view()) : a_block.view();
-            const ConstView right = b.transpose ? transposed(b_block.view()) : b_block.view();
-            multiply_in_memory(alpha, conjugated(left, a.conjugate), conjugated(right, b.conjugate), 0, partial.view(),
-                               options, context);
+        if (whole_k_) {  // C is part of what is rounded once
+            partial = beta != 0.0 ? gather(c, [&](int p) { return result_ranges(p); })
+                                  : Matrix(c.matrix.type, window.height(), window.width(), Order::column_major);
+            agree([&] { multiply(beta, partial); });
+            return return_result(c, partial, copy_view);
         }
+        partial = Matrix(c.matrix.type, window.height(), window.width(), Order::column_major);
+        multiply(0, partial);
         scale_in_memory(beta, SpreadMatrix(c.matrix, grid_).here({{c.row, c.row + size_.m}, {c.col, c.col + size_.n}}),
                         threads);
-        return_result(c, partial, threads);
+        return_result(c, partial, [&](const View& from, const View& to) { add_partial_sum(to, from, threads); });
     }
 
 private:
@@ -227,8 +238,36 @@ private:
         return whole;
     }
 
-    /// Everybody sends the holders of C what it computed of theirs, and adds what it gets.
-    void return_result(const BlockCyclicPart& c, Matrix& partial, int threads) const {
+    /// Where data cannot be multiplied as asked, some process alone knows, and all throw.
+    template <class Step>
+    void agree(Step&& step) const {
+        std::array<char, 1024> told{};  // a code and a sentence, or nothing
+        try {
+            step();
+        } catch (const Error& error) {
+            told[0] = static_cast<char>(error.code());
+            std::string_view(error.what()).copy(told.data() + 1, told.size() - 2);
+        }
+        int first = processes_;
+        std::array<char, 1024> of_first{}, received{};
+        in_rounds([&](int to, int from) {
+            if (to == own_) {
+                received = told;
+            } else {
+                exchange_(rank_of(to), told.data(), std::ssize(told), rank_of(from), received.data(), std::ssize(told));
+            }
+            if (received[0] != 0 && from < first) {  // the same one everywhere
+                first = from;
+                of_first = received;
+            }
+        });
+        fail_if(first < processes_, static_cast<ErrorCode>(static_cast<unsigned char>(of_first[0])), "{}",
+                of_first.data() + 1);
+    }
+
+    /// Everybody sends the holders of C what it computed of theirs, and puts what it gets to what is there.
+    template <class Put>
+    void return_result(const BlockCyclicPart& c, Matrix& partial, Put&& put) const {
         const SpreadMatrix spread(c.matrix, grid_);
         const WindowRanges own = in_matrix(c, result_ranges(own_));
         in_rounds([&](int to, int from) {
@@ -239,7 +278,7 @@ private:
             given.for_each_block(own, partial.view(), sent.view(),
                                  [](const View& block, const View& held) { copy_view(block, held); });
             pass(to, sent, from, received);
-            add_partial_sum(sums, received.view(), threads);
+            put(received.view(), sums);
         });
     }
 
@@ -248,6 +287,7 @@ private:
     const RankExchange& exchange_;
     const int processes_, own_;
     const ClusterGrid ranks_;
+    const bool whole_k_;
 };
 
 void require_inside(const char* name, const BlockCyclicPart& part, std::int64_t rows, std::int64_t cols) {
@@ -285,7 +325,8 @@ void multiply_block_cyclic(const ProblemSize& size, std::complex<double> alpha, 
     require_inside("A", a, size.m, size.k);
     require_inside("B", b, size.k, size.n);
     require_inside("C", c, size.m, size.n);
-    BlockCyclicProduct(size, c, grid, exchange).run(alpha, a, b, beta, c, options, threads);
+    BlockCyclicProduct(size, c, grid, exchange, takes_whole_k(options.accuracy, type))
+        .run(alpha, a, b, beta, c, options, threads);
 } catch (...) {
     rethrow_as_error();
 }

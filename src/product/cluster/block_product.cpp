@@ -85,9 +85,12 @@ protected:
         for (std::int64_t unit = 0; unit < count; ++unit) {
             if (!is_finished(unit)) {
                 Block block = written_.pop();
-                work_.result->round(block.elements.data(), block.window.elements());
-                work_.trace.time(Stage::disk_write, [&] { work_.result->write(block.window, block.elements.data()); });
-                work_.finished.add(unit, block.elements.data(), block.elements.size_bytes());
+                if (!work_.node.is_refused()) {
+                    work_.result->round(block.elements.data(), block.window.elements());
+                    work_.trace.time(Stage::disk_write,
+                                     [&] { work_.result->write(block.window, block.elements.data()); });
+                    work_.finished.add(unit, block.elements.data(), block.elements.size_bytes());
+                }
                 blocks_.give_back(std::move(block.elements));
             }
             work_.fraction_done = static_cast<double>(unit + 1) / static_cast<double>(count);

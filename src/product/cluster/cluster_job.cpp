@@ -55,7 +55,8 @@ std::int64_t held_in_memory_bytes(const ProductPlan& plan) {
     if (plan.rank->algorithm == ClusterAlgorithm::caps) {
         held = 2 * (m * k + k * n + m * n);
     } else if (plan.rank->algorithm == ClusterAlgorithm::grid) {
-        held = m * n + 3 * k * (m + n) + (plan.rank->grid.pk > 1 ? ceil_div(m, plan.rank->grid.pk) * n : 0);
+        held = m * n + std::min(plan.rank->panels, kPanelsInMemory) * k * (m + n) +
+               (plan.rank->grid.pk > 1 ? ceil_div(m, plan.rank->grid.pk) * n : 0);
     } else {
         const std::int64_t rows =
             plan.rank->algorithm == ClusterAlgorithm::mod_pegmm ? ceil_div(plan.m, plan.rank->ranks) : m;
@@ -76,6 +77,7 @@ public:
           has_files_(!job.distribution.scatter || ranks.rank() == 0),
           parts_(job, ranks, outcome_, inputs_, identities_, trace_, failure_) {
         node_.products = &outcome_.own.products;
+        node_.refusal = &refusal_;
         if (node_.threads == 0) {
             node_.threads = share_of_cores(ranks);
         }
@@ -113,6 +115,11 @@ private:
         outcome_.own.distributed_bytes = ranks_.received_bytes();
         parts_.find_finished();
         time_step("multiply", outcome_.multiply_s, [&] { multiply(); });
+        parts_.agree_or_discard([&] {
+            if (refusal_.happened) {
+                std::rethrow_exception(refusal_.why);
+            }
+        });
         outcome_.own.received_bytes = ranks_.received_bytes() - outcome_.own.distributed_bytes;
         if (job_.verify) {
             time_step("verify", outcome_.verify_s, [&] { verify(); });
@@ -244,7 +251,7 @@ private:
         if (size.m == 0 || size.k == 0 || size.n == 0) {  // there are no blocks to pass around
             request = {};
         }
-        refuse_exact(node_.options.accuracy, inputs_->type(), "among ranks");
+        request.whole_k = takes_whole_k(node_.options.accuracy, inputs_->type());
         record.plan = make_cluster_plan(size, inputs_->type(), ranks_.size(), request, outcome_.rates);
     }
 
@@ -302,8 +309,8 @@ private:
                 }
             });
             ranks_.agree([&] {
-                one_file.emplace(
-                    WindowWriter::open(job_.output, {{0, 0, outcome_.plan.m, outcome_.plan.n}, outcome_.stored}));
+                one_file.emplace(WindowWriter::open(
+                    job_.output, {{0, 0, outcome_.plan.m, outcome_.plan.n}, outcome_.stored, rounds_once(job_)}));
                 one_file->keep();
             });
         }
@@ -376,6 +383,7 @@ private:
     std::int64_t memory_bytes_ = 0;    // this rank's, beside matrices that it holds whole
     std::int64_t check_distance_ = 0;  // see CheckReaders
     ClusterOutcome outcome_;
+    Refusal refusal_;               // of this rank's products
     std::optional<Evenness> caps_;  // how A and B are scaled for it
     JobRecord record_;
     std::optional<JobInputs> inputs_;

@@ -1,4 +1,5 @@
-// The product on a grid of ranks. Rank (i, l, j) works through the panels of its inner range, four stages at a time:
+// The product on a grid of ranks. Rank (i, l, j) works through the panels of its inner range, four stages at a time
+// (rounded once: one panel, one stage after the other):
 //
 //   DR   reads the rows of A(i, l) and of B(l, j) that it holds                     a thread
 //   NR   gathers the rest of the panel: of A from its row of ranks, of B from its column       the main thread
@@ -13,8 +14,6 @@
 
 namespace heptad {
 namespace {
-
-constexpr std::size_t kPanelsInMemory = 3;  // being read, gathered and multiplied
 
 struct Panel {
     HostBlock a, b;
@@ -42,7 +41,7 @@ public:
         if (!is_needed()) {
             return;
         }
-        for (std::size_t i = 0; i < kPanelsInMemory; ++i) {
+        for (std::int64_t i = 0; i < kPanelsInMemory; ++i) {
             free_.push(std::make_unique<Panel>());
         }
         Stages stages(work_.failure);
@@ -56,7 +55,7 @@ public:
         }
         work_.trace.time(Stage::reduce, [&] { sum_partial_results(); });
         const Window own = result_window(plan_, work_.ranks.rank());
-        if (own.elements() > 0) {
+        if (own.elements() > 0 && !work_.node.is_refused()) {
             const View elements = c_rows(place_.l);
             work_.result->round(elements.data, elements.rows * elements.cols);
             work_.trace.time(Stage::disk_write, [&] { work_.result->write(own, elements.data); });

@@ -30,10 +30,12 @@ void check_request(const ClusterJob& job) {
 JobInputs::JobInputs(const ClusterJob& job, std::int64_t memory_bytes) : JobInputs(job, found(job, memory_bytes)) {}
 
 JobInputs::JobInputs(const ClusterJob& job, const Found& known)
-    : a(job.a, known.type, job.transpose_a), b(job.b, known.type, job.transpose_b), held_bytes(known.held_bytes) {
+    : a(job.a, known.type, job.transpose_a, rounds_once(job)),
+      b(job.b, known.type, job.transpose_b, rounds_once(job)),
+      held_bytes(known.held_bytes) {
     validate_factors(job.node.alpha, job.node.beta, a.type());
     if (!job.c0.empty()) {
-        c0.emplace(job.c0, known.type, false);
+        c0.emplace(job.c0, known.type, false, rounds_once(job));
     }
     for (const MatrixWindows* other : all()) {
         fail_if(other->stored_type() != a.stored_type(), ErrorCode::input,

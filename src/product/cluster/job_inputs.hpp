@@ -11,6 +11,10 @@ namespace heptad {
 
 /// Throws Error(usage) for words that do not go together.
 void check_request(const ClusterJob& job);
+/// Of floats; others are never rounded.
+inline bool rounds_once(const ClusterJob& job) {
+    return job.node.options.accuracy == Accuracy::exact;
+}
 
 /// Open files that make a product.
 struct JobInputs {

@@ -25,9 +25,9 @@ void JobParts::make_result(const std::vector<std::string>& record) {
     ranks_.agree([&] {
         if (has_own_file() && needed) {
             own.part_file = part_base() + ".npy";
-            make_file(own.part_file, {own.part, outcome_.stored});
+            make_file(own.part_file, {own.part, outcome_.stored, rounds_once(job_)});
         } else if (is_root() && needed) {
-            make_file(job_.output, {whole, outcome_.stored});
+            make_file(job_.output, {whole, outcome_.stored, rounds_once(job_)});
         }
         if (job_.distribution.scatter && is_root()) {  // its scratch; the others' has the lock of their part
             scratch_lock_.emplace(part_base());
@@ -38,7 +38,7 @@ void JobParts::make_result(const std::vector<std::string>& record) {
     }
     ranks_.agree([&] {
         if (!result_ && needed) {
-            result_.emplace(WindowWriter::open(job_.output, {whole, outcome_.stored}));
+            result_.emplace(WindowWriter::open(job_.output, {whole, outcome_.stored, rounds_once(job_)}));
             if (resumes) {
                 result_->keep();
             }

@@ -28,11 +28,20 @@ void copy(const ConstView& from, const View& to, const cuda::Stream& stream) {
 }  // namespace
 
 void NodeSettings::multiply(const ConstView& a, const ConstView& b, Factor factor_of_c, const View& c,
-                            const ProductContext& context) const {
+                            const ProductContext& context) const try {
+    if (is_refused()) {
+        return;
+    }
     const ConstView left = conjugated(a, conjugate_a), right = conjugated(b, conjugate_b);
     const Options how = by_definition ? heptad::by_definition(options) : options;
     note(is_device_product(how.device) ? multiply_on_device(alpha, left, right, factor_of_c, c, how, context)
                                        : multiply_in_memory(alpha, left, right, factor_of_c, c, how, context));
+} catch (const Error& error) {
+    if (refusal == nullptr || (error.code() != ErrorCode::input && error.code() != ErrorCode::usage)) {
+        throw;
+    }
+    refusal->why = std::current_exception();
+    refusal->happened = true;
 }
 
 HostBlock::HostBlock(Matrix elements, bool lock)

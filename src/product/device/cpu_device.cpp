@@ -24,6 +24,10 @@ public:
         std::memcpy(place.data(), from, static_cast<std::size_t>(place.layout.bytes()));
     }
 
+    void upload_result(const void* from) override {
+        std::memcpy(result_.data(), from, static_cast<std::size_t>(product_.result.bytes()));
+    }
+
     void solve(const OperandPlace& left, const OperandPlace& right, Factor alpha, double beta) override {
         void* const t = static_cast<const CpuPlace&>(left).data();
         void* const s = static_cast<const CpuPlace&>(right).data();

@@ -58,6 +58,8 @@ public:
         copy(from, place.data(), place.layout.bytes());
     }
 
+    void upload_result(const void* from) override { copy(from, result_.data(), product_.result.bytes()); }
+
     void download(void* to) override { copy(result_.data(), to, product_.result.bytes()); }
 
     void upload_rows(OperandPlace& to, const HostRows& from) override {

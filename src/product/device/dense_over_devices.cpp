@@ -21,6 +21,7 @@
 #include "product/memory/packed_bits.hpp"
 #include "product/memory/validate.hpp"
 #include "run/dense/evenness.hpp"
+#include "run/residue/exact_operands.hpp"
 
 namespace heptad {
 namespace {
@@ -73,6 +74,10 @@ public:
     }
     void make_right(const BlockProduct& instance, void* to) override {
         sum_blocks(backend_, b_, lines_.b, cut_b_, instance.right, reals_of(product_.right, to));
+    }
+    void make_result(const BlockResult& term, void* to) override {
+        const BlockTerm whole{term.block, 1};
+        sum_blocks(backend_, c_, {}, cut_c_, {&whole, 1}, reals_of(product_.result, to));
     }
     void update(const BlockResult& term, bool first, const void* from) override {
         update_block(backend_, c_, lines_.c(), cut_c_, term.block, alpha_ * term.coefficient, first ? beta_ : 1,
@@ -195,9 +200,11 @@ RunReport run_host_plan(const ProductPlan& plan, const DeviceSet& devices, Facto
     run.product.plan = block_plan(plan);
     run.product.cancel = context.hooks.cancel;
     run.alpha = layer.disjoint ? alpha : 1;  // levels, which are not, are for real numbers
+    run.beta = brings_result(host_problem(plan)) ? beta.real() : 0;
     run.in_order = is_float(a.type);
     run.pipelines = cut.pipelines;
-    DenseMatrices matrices(layer.grid, run.product, a, b, c, lines, layer.disjoint ? 1 : alpha.real(), beta.real(),
+    DenseMatrices matrices(layer.grid, run.product, a, b, c, lines, layer.disjoint ? 1 : alpha.real(),
+                           run.beta != 0 ? 0 : beta.real(),
                            shared_pool(host_threads(parse_device_list(cut.devices), context)));
     run_layer(run, devices, matrices, context.hooks);
     return {plan.workspace_bytes};
@@ -205,10 +212,24 @@ RunReport run_host_plan(const ProductPlan& plan, const DeviceSet& devices, Facto
 
 namespace {
 
+/// Throws Error(input), with C as it was, where a block would be refused when others are in C already.
+void require_exact_blocks(const ProductPlan& plan, const ConstView& a, const ConstView& b, const View& c,
+                          const ProductContext& context) {
+    if (takes_whole_k(host_problem(plan))) {
+        cpu::CpuBackend backend(shared_pool(effective_threads(context)));
+        ProductPlan blocks = plan;
+        blocks.tile_m = plan.host->block_m;
+        blocks.tile_n = plan.host->block_n;
+        const Product product{1, a, b, 0, c};
+        ExactOperands(backend, product).tiles(blocks);
+    }
+}
+
 /// By the plan, or by segments within `limits` where the data does not bear its levels.
 RunReport run_what_the_data_bears(const ProductPlan& plan, const DeviceSet& devices, Factor alpha, const ConstView& a,
                                   const ConstView& b, Factor beta, const View& c, const Options& limits,
                                   const ProductContext& context) {
+    require_exact_blocks(plan, a, b, c, context);
     const LayerJudgement judged =
         judge_sums(plan, a, b, c, alpha.real(), beta.real(), shared_pool(effective_threads(context)));
     const bool bears = judged.safe && ((judged.even && !judged.too_short) || plan.least_evenness == 0);

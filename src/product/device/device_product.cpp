@@ -272,11 +272,12 @@ ProductPlan plan_where_asked(const ProblemSize& size, Type type, const Options& 
 
 ProductPlan plan_of_share(const ProblemSize& size, Type type, std::int64_t nodes, const Options& options,
                           const ProductContext& context) {
-    const double cut = std::cbrt(static_cast<double>(nodes));
+    const bool whole_k = takes_whole_k(options.accuracy, type);
+    const double cut = whole_k ? std::sqrt(static_cast<double>(nodes)) : std::cbrt(static_cast<double>(nodes));
     const auto part = [&](std::int64_t whole) {
         return std::max<std::int64_t>(1, std::llround(static_cast<double>(whole) / cut));
     };
-    return plan_where_asked({part(size.m), part(size.k), part(size.n)}, type, options, context);
+    return plan_where_asked({part(size.m), whole_k ? size.k : part(size.k), part(size.n)}, type, options, context);
 }
 
 RunReport multiply_on_device(const Product& product, const Options& options, const ProductContext& context) {

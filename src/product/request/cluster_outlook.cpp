@@ -12,7 +12,8 @@ namespace heptad {
 ClusterOutlook forecast_cluster(const Request& request, const ProblemSize& size, const ClusterQuestion& cluster) {
     const Type type = request.type.value_or(Type::f32);
     ClusterRates rates = cluster.rates;
-    refuse_exact(request.options.accuracy, type, "among ranks");
+    ClusterRequest asked = cluster.request;
+    asked.whole_k = takes_whole_k(request.options.accuracy, type);
     std::optional<ProductPlan> share;
     if (!cluster.rate_given || !is_device_list(request.options.device)) {
         const std::string& device = request.options.device;
@@ -24,7 +25,7 @@ ClusterOutlook forecast_cluster(const Request& request, const ProblemSize& size,
         rates.operations_per_s =
             operation_count({share->m, share->k, share->n}, type) / std::max(share->predicted_s, 1e-9);
     }
-    ClusterOutlook outlook{make_cluster_plan(size, type, cluster.nodes, cluster.request, rates), rates, {}};
+    ClusterOutlook outlook{make_cluster_plan(size, type, cluster.nodes, asked, rates), rates, {}};
     outlook.predicted = forecast(outlook.plan, rates, cluster.forecast);
     outlook.plan.predicted_s = outlook.predicted.total_s();
     if (share) {

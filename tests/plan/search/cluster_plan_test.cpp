@@ -60,6 +60,40 @@ TEST(cluster_plan, each_element_is_held_by_one_rank_of_a_grid) {
     }
 }
 
+TEST(cluster_plan, what_is_rounded_once_leaves_k_whole_within_the_memory) {
+    const ProblemSize deep{300, 90000, 200};
+    ClusterRequest request;
+    request.whole_k = true;
+    for (const std::int64_t ranks : {1, 2, 6, 7, 64}) {
+        const ProductPlan plan = make_cluster_plan(deep, Type::f32, ranks, request, {});
+        EXPECT_EQ(plan.rank->grid.pk, 1) << to_string(plan);
+        EXPECT_EQ(plan.rank->panels, 1) << to_string(plan);
+        EXPECT_EQ(parse_plan(to_string(plan)), plan);
+        expect_each_element_held(plan, 1);
+    }
+    request.memory_bytes = std::int64_t{1} << 28;
+    for (const char* algorithm : {"pegmm", "mod-pegmm"}) {
+        request.algorithm = algorithm;
+        const ProductPlan plan = make_cluster_plan(deep, Type::f32, 4, request, {});
+        EXPECT_EQ(plan.rank->block.y, deep.k);
+        const std::int64_t in_flight = kBlocksInFlight * deep.k * (plan.rank->block.x + plan.rank->block.z) * 4;
+        EXPECT_LE(in_flight, request.memory_bytes / 2) << to_string(plan);
+        EXPECT_GT(3 * in_flight, request.memory_bytes / 2) << to_string(plan);
+    }
+    const auto refused = [&](const ClusterRequest& asked) {
+        EXPECT_THROW(make_cluster_plan(deep, Type::f32, 8, asked, {}), Error);
+    };
+    request = {.whole_k = true};
+    request.grid = ClusterGrid{2, 2, 2};
+    refused(request);
+    request = {.memory_bytes = 1 << 24, .whole_k = true};
+    refused(request);
+    request = {.algorithm = "caps", .whole_k = true};
+    refused(request);
+    request = {.algorithm = "pegmm", .block = BlockSize{8, 8, 8}, .whole_k = true};
+    refused(request);
+}
+
 TEST(cluster_plan, blocks_of_p4_cover_rows_of_a_and_columns_of_b) {
     for (const std::int64_t ranks : {1, 2, 3, 7}) {
         expect_each_element_held(block_plan({13, 17, 11}, ClusterAlgorithm::mod_pegmm, {3, 4, 2}, ranks), 1);

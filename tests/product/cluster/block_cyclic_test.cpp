@@ -1,6 +1,8 @@
 // Products of block-cyclic matrices, every process a thread that hands messages to the others.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <complex>
 #include <condition_variable>
 #include <cstring>
@@ -8,9 +10,12 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <random>
 #include <thread>
 
 #include <heptad/cluster.hpp>
+
+#include "product/memory/product.hpp"
 
 namespace heptad {
 namespace {
@@ -183,6 +188,80 @@ TEST(block_cyclic, first_blocks_may_be_smaller_or_larger_than_the_others) {
 
 BlockCyclicPart whole(const BlockCyclicMatrix& matrix) {
     return {matrix, 0, 0, false};
+}
+
+Dense<double> with_all_digits(std::int64_t count, unsigned seed) {
+    Dense<double> dense(static_cast<std::size_t>(count));
+    std::mt19937_64 random(seed);
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    std::generate(dense.begin(), dense.end(), [&] { return uniform(random); });
+    return dense;
+}
+
+/// C = 0.7 A B - 1.3 C, exactly, with m = 29, k = 41, n = 23; how many processes refused.
+int multiply_exactly_on(int rows, int cols, const Dense<double>& a, const Dense<double>& b, Dense<double>& c) {
+    const Layout la{29, 41, 3, 2, rows - 1, 0, 3, 2}, lb{41, 23, 4, 3, 0, cols - 1, 4, 3}, lc{29, 23, 2, 5, 0, 0, 2, 5};
+    const Dense<double> before = c;
+    std::mutex mutex;
+    Mailboxes mailboxes;
+    std::atomic<int> refused{0};
+    std::vector<std::thread> processes;
+    for (int process = 0; process < rows * cols; ++process) {
+        processes.emplace_back([&, process] {
+            ProcessGrid grid{rows, cols, process / cols, process % cols, {}};
+            for (int rank = 0; rank < rows * cols; ++rank) {
+                grid.ranks.push_back(rank);
+            }
+            Dense<double> local_a(3000), local_b(3000), local_c(3000);
+            la.visit(grid, [&](std::size_t at, std::size_t local) { local_a[local] = a[at]; });
+            lb.visit(grid, [&](std::size_t at, std::size_t local) { local_b[local] = b[at]; });
+            lc.visit(grid, [&](std::size_t at, std::size_t local) { local_c[local] = before[at]; });
+            Options options;
+            options.accuracy = Accuracy::exact;
+            try {
+                multiply_block_cyclic({29, 41, 23}, 0.7, whole(la.matrix(local_a, grid)),
+                                      whole(lb.matrix(local_b, grid)), -1.3, whole(lc.matrix(local_c, grid)), grid,
+                                      mailboxes.of(process), options, 1);
+            } catch (const Error& error) {
+                refused += error.code() == ErrorCode::input &&
+                                   std::string(error.what()).starts_with("an exact product of these matrices takes")
+                               ? 1
+                               : 0;
+            }
+            const std::lock_guard lock(mutex);
+            lc.visit(grid, [&](std::size_t at, std::size_t local) { c[at] = local_c[local]; });
+        });
+    }
+    for (std::thread& process : processes) {
+        process.join();
+    }
+    return refused;
+}
+
+TEST(block_cyclic, exact_products_have_the_bits_of_one_place_or_are_refused_by_all_with_c_as_it_was) {
+    Dense<double> a = with_all_digits(29 * 41, 1);
+    const Dense<double> b = with_all_digits(41 * 23, 2), c0 = with_all_digits(29 * 23, 3);
+    Dense<double> expected = c0;
+    Options options;
+    options.accuracy = Accuracy::exact;
+    const auto view = [](auto& dense, std::int64_t rows, std::int64_t cols) {
+        return View(dense.data(), Type::f64, rows, cols, 1, rows);
+    };
+    Dense<double> right = b;
+    multiply_in_memory(0.7, view(a, 29, 41), view(right, 41, 23), -1.3, view(expected, 29, 23), options, {});
+    const std::pair<int, int> grids[] = {{1, 1}, {2, 1}, {1, 3}, {2, 2}, {2, 3}, {7, 1}};
+    for (const auto& [rows, cols] : grids) {
+        Dense<double> c = c0;
+        EXPECT_EQ(multiply_exactly_on(rows, cols, a, b, c), 0);
+        EXPECT_EQ(std::memcmp(c.data(), expected.data(), c.size() * sizeof(double)), 0) << rows << " x " << cols;
+    }
+    a[28] = 1e-90;  // in the last row
+    a[28 + 29] = 1e90;
+    for (const auto& [rows, cols] : grids) {
+        Dense<double> c = c0;
+        EXPECT_EQ(multiply_exactly_on(rows, cols, a, b, c), rows * cols);
+        EXPECT_EQ(c, c0) << rows << " x " << cols;
+    }
 }
 
 TEST(block_cyclic, beta_zero_ignores_nan_in_c) {

@@ -40,6 +40,10 @@ public:
         plan_.pass(Fault::upload);
         lane_->upload(to, from);
     }
+    void upload_result(const void* from) override {
+        plan_.pass(Fault::upload);
+        lane_->upload_result(from);
+    }
     void solve(const OperandPlace& left, const OperandPlace& right, std::complex<double> alpha, double beta) override {
         plan_.pass(Fault::solve);
         lane_->solve(left, right, alpha, beta);
