@@ -154,6 +154,7 @@ BenchRecord bench_product(const Matrix& a, const Matrix& b, Matrix& c, const Ben
         }
     }
     Options options;
+    options.device = "cpu";  // left open, large products may go to a GPU
     options.accuracy = settings.accuracy;
     options.algorithm = settings.algorithm;
     options.leaf = settings.leaf;
