@@ -12,6 +12,7 @@ namespace {
 
 struct PlainVector {
     using Register = std::array<std::uint64_t, 8>;
+    static constexpr int words = 8;
 
     static Register load(const std::uint64_t* from) {
         Register r;
@@ -64,14 +65,16 @@ struct PlainVector {
         transpose_8x8_bytes(r.data());
         return r;
     }
-    static Register add(const Register& x, const Register& y) { return xor3(x, y, Register{}); }
-    static Register xor3(const Register& x, const Register& y, const Register& z) {
-        Register r;
-        for (std::size_t lane = 0; lane < 8; ++lane) {
-            r[lane] = x[lane] ^ y[lane] ^ z[lane];
+    struct Xor {
+        static Register sum2(const Register& x, const Register& y) { return sum3(x, y, Register{}); }
+        static Register sum3(const Register& x, const Register& y, const Register& z) {
+            Register r;
+            for (std::size_t lane = 0; lane < 8; ++lane) {
+                r[lane] = x[lane] ^ y[lane] ^ z[lane];
+            }
+            return r;
         }
-        return r;
-    }
+    };
 };
 
 }  // namespace

@@ -4,11 +4,13 @@
 
 #include "kernels/bits/block_layout.hpp"
 #include "kernels/bits/leaf.hpp"
+#include "kernels/bits/word_sums.hpp"
 
 namespace heptad::bits {
 
-/// Products by table lookup, in the order of SlabLayout.
+/// Products by table lookup, in the order of SlabLayout, and sums of words.
 struct TableKernels {
+    WordSum sum_words;
     LeafProduct multiply, multiply_boolean;
     BooleanRows add_boolean_rows;
 };
