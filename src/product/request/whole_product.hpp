@@ -5,12 +5,8 @@
 
 namespace heptad {
 
-Report multiply_numbers(const Request& request, const OperandFacts& facts, RequestPlan plan, const RequestHooks& hooks);
-Report multiply_bits(const Request& request, const BitFacts& facts, RequestPlan plan, const RequestHooks& hooks);
-
-VerifyResult verify_numbers(const Request& request, const OperandFacts& facts, const VerifyOptions& options,
-                            const RequestHooks& hooks);
-VerifyResult verify_bits(const Request& request, Type algebra, const BitFacts& facts, const VerifyOptions& options,
-                         const RequestHooks& hooks);
+Report multiply_whole(const Request& request, const OperandFacts& facts, RequestPlan plan, const RequestHooks& hooks);
+VerifyResult verify_whole(const Request& request, const OperandFacts& facts, const VerifyOptions& options,
+                          const RequestHooks& hooks);
 
 }  // namespace heptad
