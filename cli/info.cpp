@@ -19,8 +19,8 @@
 #include "option_words.hpp"
 #include "output.hpp"
 #include "product/device/device_facts.hpp"
-#include "product/request/bit_operands.hpp"
 #include "product/request/memory_limits.hpp"
+#include "product/request/operands.hpp"
 #include "progress.hpp"
 #include "text.hpp"
 

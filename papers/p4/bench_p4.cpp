@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "base/error.hpp"
+#include "base/free_memory.hpp"
 #include "base/timing.hpp"
 #include "bench/suites/bench_files.hpp"
 #include "bench/suites/bench_machine.hpp"
@@ -26,7 +27,6 @@
 #include "io/generate.hpp"
 #include "io/npy.hpp"
 #include "kernels/cuda/device/device.hpp"
-#include "move/resident_memory.hpp"
 #include "product/device/device_product.hpp"
 #include "product/device/over_devices.hpp"
 #include "product/request/file_route.hpp"

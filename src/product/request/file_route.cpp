@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/fail_if.hpp"
+#include "base/free_memory.hpp"
 #include "base/quantity_text.hpp"
 #include "io/bit_file.hpp"
 #include "io/journal.hpp"
@@ -10,7 +11,6 @@
 #include "io/partial_file.hpp"
 #include "io/whole_matrix.hpp"
 #include "kernels/cuda/device/device.hpp"
-#include "move/resident_memory.hpp"
 #include "product/device/device_product.hpp"
 #include "product/request/file_stage.hpp"
 #include "product/request/memory_limits.hpp"
