@@ -29,10 +29,9 @@
 #include "kernels/cuda/device/device.hpp"
 #include "product/device/device_product.hpp"
 #include "product/device/over_devices.hpp"
-#include "product/request/file_route.hpp"
 #include "product/request/file_stage.hpp"
 #include "product/request/memory_limits.hpp"
-#include "product/request/outer_levels.hpp"
+#include "product/request/routes.hpp"
 
 namespace heptad::cli {
 namespace {

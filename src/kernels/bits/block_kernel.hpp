@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <span>
 
-#include "kernels/bits/block_layout.hpp"
+#include "kernels/bits/leaf_layouts.hpp"
 #include "kernels/bits/word_sums_kernel.hpp"
 
 namespace heptad::bits {

@@ -2,8 +2,7 @@
 // asked for; available_leaves() knows.
 #pragma once
 
-#include "kernels/bits/block_layout.hpp"
-#include "kernels/bits/leaf.hpp"
+#include "kernels/bits/leaf_layouts.hpp"
 #include "kernels/bits/word_sums.hpp"
 
 namespace heptad::bits {

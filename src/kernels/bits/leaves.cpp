@@ -8,9 +8,8 @@
 #include "base/errors_only.hpp"
 #include "base/shared_state.hpp"
 #include "base/timing.hpp"
-#include "kernels/bits/block_layout.hpp"
 #include "kernels/bits/leaf_kernels.hpp"
-#include "kernels/bits/slab_layout.hpp"
+#include "kernels/bits/leaf_layouts.hpp"
 #include "kernels/bits/word_buffer.hpp"
 
 #if defined(__aarch64__)

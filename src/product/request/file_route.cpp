@@ -1,4 +1,4 @@
-#include "product/request/file_route.hpp"
+#include "product/request/routes.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,6 @@
 #include "product/device/device_product.hpp"
 #include "product/request/file_stage.hpp"
 #include "product/request/memory_limits.hpp"
-#include "product/request/outer_levels.hpp"
 #include "product/request/trace_file.hpp"
 
 namespace heptad {

@@ -7,11 +7,10 @@
 #include "kernels/cuda/device/device.hpp"
 #include "product/device/device_list.hpp"
 #include "product/device/over_devices.hpp"
-#include "product/request/file_route.hpp"
+#include "product/request/file_stage.hpp"
 #include "product/request/memory_limits.hpp"
-#include "product/request/outer_levels.hpp"
 #include "product/request/plan_file.hpp"
-#include "product/request/whole_product.hpp"
+#include "product/request/routes.hpp"
 
 namespace heptad {
 namespace {

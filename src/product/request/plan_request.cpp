@@ -13,7 +13,6 @@
 #include "io/matrix_file.hpp"
 #include "product/request/file_stage.hpp"
 #include "product/request/memory_limits.hpp"
-#include "product/request/outer_levels.hpp"
 #include "product/request/request_plan.hpp"
 
 namespace heptad {

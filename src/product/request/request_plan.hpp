@@ -27,7 +27,7 @@ struct FileRequestPlan : FileLaunch {
     DiskRates disk;
     double read_s = 0, write_s = 0, wall_s = 0;
     std::string stage_reason;      // why the host takes levels of its own, or none; mostly empty
-    std::string outer_level_hint;  // see outer_levels.hpp
+    std::string outer_level_hint;  // see file_stage.hpp
 
     bool disk_binds() const;
 };

@@ -1,6 +1,6 @@
 // A request that is carried out in memory: read, multiply, verify, write. Numbers and packed bits differ in each of
 // these, and not in their order.
-#include "product/request/whole_product.hpp"
+#include "product/request/routes.hpp"
 
 #include <algorithm>
 #include <utility>

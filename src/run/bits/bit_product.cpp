@@ -7,8 +7,7 @@
 #include "base/workspace.hpp"
 #include "kernels/bits/word_buffer.hpp"
 #include "run/bits/bit_level_runner.hpp"
-#include "run/bits/boolean_rows.hpp"
-#include "run/bits/boolean_slabs.hpp"
+#include "run/bits/boolean_products.hpp"
 
 namespace heptad::bits {
 namespace {
