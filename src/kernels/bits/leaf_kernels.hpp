@@ -25,7 +25,7 @@ TableKernels table_kernels_sha3();  // over GF(2) alone
 struct BlockKernels {
     LeafProduct multiply;
     FusedLeafProduct multiply_fused;
-    BlockPack pack;
+    BlockPack pack;  // of tiles of full width; null: as narrower ones
     BlockUnpack unpack;
 };
 BlockKernels block_kernels();
