@@ -13,8 +13,8 @@
 #include "io/whole_matrix.hpp"
 #include "option_words.hpp"
 #include "output.hpp"
-#include "product/request/bit_operands.hpp"
 #include "product/request/memory_limits.hpp"
+#include "product/request/operands.hpp"
 #include "progress.hpp"
 #include "text.hpp"
 

@@ -19,8 +19,8 @@
 #include "option_words.hpp"
 #include "output.hpp"
 #include "product/device/device_facts.hpp"
-#include "product/request/bit_operands.hpp"
 #include "product/request/memory_limits.hpp"
+#include "product/request/operands.hpp"
 #include "progress.hpp"
 #include "text.hpp"
 
@@ -168,7 +168,7 @@ FileFacts market_file(const InfoArguments& arguments) {
     const bool pattern = header.field == MarketField::pattern;
     const Type type = pattern && !arguments.type ? Type::boolean : market_type(header, arguments.file, arguments.type);
     const char* const layout = header.array ? "array" : "coordinate";
-    const char *const field = market_field_name(header.field), *const symmetry = market_symmetry_name(header.symmetry);
+    const char *const field = kMarketFields.of(header.field), *const symmetry = kMarketSymmetries.of(header.symmetry);
     FileFacts facts = facts_of(arguments, "Matrix Market", header.rows, header.cols, type_name(type), type_name(type));
     facts.object.update({{"layout", layout},
                          {"field", field},

@@ -59,7 +59,7 @@ void bench_files(const BenchFilesArguments& bench) {
         fail(ErrorCode::input, "a product of {} x {} x {} takes no time to compare; use sizes of at least 1",
              facts.size.m, facts.size.k, facts.size.n);
     }
-    workspace_after(checked_add(checked_add(facts.a_bytes, facts.b_bytes), facts.c_bytes), {});
+    workspace_after(facts.bytes, {});
 
     ProgressMeter meter;
     BenchSettings settings;

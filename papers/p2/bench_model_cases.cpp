@@ -53,11 +53,11 @@ std::vector<ModelVariant> model_variants(const ProblemSize& size, Type type, con
     const LevelPlan two_at_once{"winograd*winograd", LevelMode::parallel, ""};
     add("cublas", {});
     for (const FusedOrder order : fused_orders) {
-        add(fmt::format("fused-1 {}", fused_order_name(order)), {fused("strassen", order)});
+        add(fmt::format("fused-1 {}", kFusedOrders.of(order)), {fused("strassen", order)});
     }
     for (const FusedProfile& profile : machine.fused) {
         if (all_tiles && profile.type == type) {
-            add(fmt::format("fused-1 persistent {}", fused_tile_name(profile.tile)),
+            add(fmt::format("fused-1 persistent {}", kFusedTiles.of(profile.tile)),
                 {fused("strassen", FusedOrder::persistent, profile.tile)});
         }
     }

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "base/error.hpp"
+#include "base/free_memory.hpp"
 #include "base/timing.hpp"
 #include "bench/suites/bench_files.hpp"
 #include "bench/suites/bench_machine.hpp"
@@ -26,13 +27,11 @@
 #include "io/generate.hpp"
 #include "io/npy.hpp"
 #include "kernels/cuda/device/device.hpp"
-#include "move/resident_memory.hpp"
 #include "product/device/device_product.hpp"
 #include "product/device/over_devices.hpp"
-#include "product/request/file_route.hpp"
 #include "product/request/file_stage.hpp"
 #include "product/request/memory_limits.hpp"
-#include "product/request/outer_levels.hpp"
+#include "product/request/routes.hpp"
 
 namespace heptad::cli {
 namespace {

@@ -6,6 +6,8 @@
 
 #include <heptad/bits.hpp>
 
+#include "base/view.hpp"
+
 namespace heptad::bits {
 
 inline constexpr std::int64_t kWordBits = 64;
@@ -17,6 +19,13 @@ inline std::int64_t words_of(std::int64_t cols) {
 /// The lowest `count` bits, 0 to 64.
 constexpr std::uint64_t low_bits(std::int64_t count) {
     return count >= kWordBits ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
+}
+
+/// Of all words that a view touches.
+inline ByteRange byte_range(const ConstBitView& v) {
+    const bool empty = v.rows == 0 || v.cols == 0;
+    const std::uint64_t* const end = empty ? v.words : v.words + (v.rows - 1) * v.stride + words_of(v.offset + v.cols);
+    return {reinterpret_cast<std::uintptr_t>(v.words), reinterpret_cast<std::uintptr_t>(end)};
 }
 
 /// Columns 64 * word to 64 * word + 63 of a row; columns beyond the last one read as zero.

@@ -1,5 +1,7 @@
 #include "base/free_memory.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <charconv>
 #include <fstream>
@@ -51,14 +53,19 @@ std::int64_t available_on_machine(const std::string& root) {
     return kibibytes && *kibibytes <= kUnlimited / 1024 ? *kibibytes * 1024 : kUnlimited;
 }
 
-/// What a limit of the process leaves: a line of /proc/self/limits, and one of /proc/self/status in KiB.
+/// A line of proc(5), status, in KiB: "VmHWM:     2080 kB". 0: there is none.
+std::int64_t status_bytes(const std::string& root, std::string_view line) {
+    const std::int64_t kibibytes = number_after(line, text_of(root + "/proc/self/status")).value_or(0);
+    return std::min(kibibytes, kUnlimited / 1024) * 1024;
+}
+
+/// What a limit of the process leaves: a line of /proc/self/limits, and one of its status.
 std::int64_t within_own_limit(const std::string& root, std::string_view limit, std::string_view use) {
     const auto most = number_after(limit, text_of(root + "/proc/self/limits"));
     if (!most) {
         return kUnlimited;
     }
-    const std::int64_t used = number_after(use, text_of(root + "/proc/self/status")).value_or(0);
-    return std::max<std::int64_t>(0, *most - std::min(used, kUnlimited / 1024) * 1024);
+    return std::max<std::int64_t>(0, *most - status_bytes(root, use));
 }
 
 /// What one group's limits leave.
@@ -97,6 +104,25 @@ std::int64_t free_memory_bytes(const std::string& root) {
         least = std::min(least, left_in(folder));
     }
     return std::max<std::int64_t>(0, least);
+}
+
+std::int64_t resident_bytes() {
+    return status_bytes("", "VmRSS:");
+}
+
+std::int64_t peak_resident_bytes() {
+    if (const std::int64_t bytes = status_bytes("", "VmHWM:"); bytes > 0) {
+        return bytes;
+    }
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
+}
+
+bool forget_peak_resident() {
+    constexpr char kForgetPeak = '5';  // proc(5), clear_refs
+    std::ofstream file("/proc/self/clear_refs");
+    return static_cast<bool>(file << kForgetPeak << std::flush);
 }
 
 }  // namespace heptad

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string_view>
+
+#include "base/names.hpp"
 
 namespace heptad {
 
@@ -30,9 +30,7 @@ inline constexpr int kMostFusedInstances = 64, kMostFusedTerms = 400, kMostFused
 /// What a launch may add to the terms of a product, one on each side, so that each sum begins with the coefficient 1.
 inline constexpr int kSpareFusedTerms = 2;
 
-const char* fused_order_name(FusedOrder order);
-const char* fused_tile_name(FusedTile tile);
-std::optional<FusedOrder> fused_order_of(std::string_view name);
-std::optional<FusedTile> fused_tile_of(std::string_view name);
+inline constexpr Names<FusedOrder, 5> kFusedOrders{{"serial", "two-streams", "atomic", "batched", "persistent"}};
+inline constexpr Names<FusedTile, 7> kFusedTiles{{"automatic", "small", "medium", "large", "tall", "wide", "huge"}};
 
 }  // namespace heptad

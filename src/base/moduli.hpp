@@ -35,6 +35,10 @@ inline constexpr std::int64_t kNormPartBytes = 24;
 /// hold sums of so many bytes.
 inline constexpr int kMostPlaneProducts = 384, kMostPlaneSum = 128;
 
+/// What a thread block of a device keeps of every block of an operand, where levels are inside the kernels that make
+/// bytes of numbers: lines, and places along k, the last few of which keep columns in different banks of shared memory.
+inline constexpr int kNumberTileLines = 16, kNumberTilePitch = 64 + 4;
+
 /// Remainders without a division.
 class Modulus {
 public:

@@ -92,10 +92,6 @@ std::int64_t untouched_bytes(const Block& block) {
     const auto begin = reinterpret_cast<std::uintptr_t>(block.data);
     return untouched_bytes(begin, begin + static_cast<std::uintptr_t>(block.bytes));
 }
-std::int64_t untouched_bytes(const View& view) {
-    const ByteRange range = byte_range(view);
-    return untouched_bytes(range.begin, range.end);
-}
 
 /// The smallest kept block that is large enough. A much larger one stays for the product it was made for.
 std::vector<Block>::iterator fitting(Store& s, std::int64_t bytes) {
@@ -121,13 +117,13 @@ struct Room {
     std::int64_t bytes;
     std::int64_t free_bytes;  // as far as was asked
 };
-Room room(Store& s, std::int64_t bytes, const View& result) {
+Room room(Store& s, std::int64_t bytes, const ByteRange& result) {
     const auto kept = fitting(s, bytes);
     const std::int64_t needed = kept == s.kept.end() ? bytes : untouched_bytes(*kept);
     if (needed <= kUnaskedBytes) {
         return {bytes, std::numeric_limits<std::int64_t>::max()};
     }
-    std::int64_t promised = untouched_bytes(result), in_the_way = 0;
+    std::int64_t promised = untouched_bytes(result.begin, result.end), in_the_way = 0;
     for (const Block& block : s.lent) {
         promised += untouched_bytes(block);
     }
@@ -202,7 +198,7 @@ Workspace::Workspace(std::int64_t bytes) {
             bytes);
 }
 
-bool Workspace::try_take(std::int64_t bytes, const View& result, std::int64_t& limit_bytes) {
+bool Workspace::try_take(std::int64_t bytes, const ByteRange& result, std::int64_t& limit_bytes) {
     if (bytes == 0) {
         return true;
     }
@@ -221,7 +217,7 @@ bool Workspace::try_take(std::int64_t bytes, const View& result, std::int64_t& l
     return data_ != nullptr;
 }
 
-std::int64_t room_for_workspace(std::int64_t bytes, const View& result) {
+std::int64_t room_for_workspace(std::int64_t bytes, const ByteRange& result) {
     const auto store = the_store.lock();
     Store& s = *store;
     return room(s, bytes, result).bytes;
@@ -231,6 +227,16 @@ LentMemory lent_memory(void* memory, std::int64_t bytes) {
     constexpr std::uintptr_t kLine_bytes = 64;
     const auto skipped = static_cast<std::int64_t>(-reinterpret_cast<std::uintptr_t>(memory) % kLine_bytes);
     return bytes > skipped ? LentMemory{static_cast<std::byte*>(memory) + skipped, bytes - skipped} : LentMemory{};
+}
+
+void require_workspace_apart(const void* memory, std::int64_t bytes, const ByteRange& a, const ByteRange& b,
+                             const ByteRange& c) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(memory);
+    const std::uintptr_t end = begin + static_cast<std::uintptr_t>(std::max<std::int64_t>(bytes, 0));
+    for (const auto& [name, matrix] : {std::pair{"A", a}, {"B", b}, {"C", c}}) {
+        fail_if(begin < end && matrix.begin < matrix.end && matrix.begin < end && begin < matrix.end, ErrorCode::input,
+                "the workspace of {} bytes at {} overlaps {}; give it memory of its own", bytes, memory, name);
+    }
 }
 
 Workspace::~Workspace() {

@@ -33,7 +33,7 @@ public:
 
     /// Takes the bytes where they are kept or within the share of what is free, less what the product has yet to touch
     /// of its result. Otherwise false, and `limit_bytes` becomes less than `bytes`: what could be had instead.
-    bool try_take(std::int64_t bytes, const View& result, std::int64_t& limit_bytes);
+    bool try_take(std::int64_t bytes, const ByteRange& result, std::int64_t& limit_bytes);
 
     void* data() const { return data_; }
 
@@ -44,7 +44,7 @@ private:
 };
 
 /// `bytes` where try_take() would get them now, or what it would make of the limit.
-std::int64_t room_for_workspace(std::int64_t bytes, const View& result);
+std::int64_t room_for_workspace(std::int64_t bytes, const ByteRange& result);
 
 /// The scratch memory of a caller from its first cache line on.
 struct LentMemory {
@@ -52,6 +52,9 @@ struct LentMemory {
     std::int64_t bytes = 0;
 };
 LentMemory lent_memory(void* memory, std::int64_t bytes);
+/// Throws Error(input) where such memory meets that of a matrix; gaps between its rows count.
+void require_workspace_apart(const void* memory, std::int64_t bytes, const ByteRange& a, const ByteRange& b,
+                             const ByteRange& c);
 
 /// Frees what is kept and was not borrowed for so long. Every product does so, with ten seconds.
 void release_idle_workspace(std::chrono::nanoseconds longest_idle);

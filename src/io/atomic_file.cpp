@@ -65,21 +65,14 @@ std::optional<int> open_file_of(const std::string& path) {
 AtomicFile::AtomicFile(const std::string& path, std::int64_t expected_bytes) : path_(path), target_(path) {
     fail_if(path.empty() || path.find('\0') != std::string::npos, ErrorCode::input,
             "an empty path or one with a zero byte cannot be written; give a file name");
-    if (const std::optional<int> number = open_file_of(path)) {
-        direct_ = true;
-        file_ = Descriptor(::fcntl(*number, F_DUPFD_CLOEXEC, 0));
-        if (file_.get() < 0) {
-            fail_write(path_, errno);
-        }
-        return;
-    }
+    const std::optional<int> number = open_file_of(path);
     struct stat old {};
     const bool exists = ::stat(path.c_str(), &old) == 0;
-    fail_if((exists && S_ISDIR(old.st_mode)) || path.back() == '/', ErrorCode::input,
+    fail_if(!number && ((exists && S_ISDIR(old.st_mode)) || path.back() == '/'), ErrorCode::input,
             "'{}' is a folder; give the name of a file in it", path);
-    if (exists && (S_ISCHR(old.st_mode) || S_ISFIFO(old.st_mode))) {
-        direct_ = true;
-        file_ = Descriptor(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    direct_ = number || (exists && (S_ISCHR(old.st_mode) || S_ISFIFO(old.st_mode)));
+    if (direct_) {
+        file_ = Descriptor(number ? ::fcntl(*number, F_DUPFD_CLOEXEC, 0) : ::open(path.c_str(), O_WRONLY | O_CLOEXEC));
         if (file_.get() < 0) {
             fail_write(path_, errno);
         }

@@ -29,36 +29,21 @@ BitFormat format_of(const std::string& path, bool packed) {
     return packed ? BitFormat::npy_packed : BitFormat::npy_bool;
 }
 
-/// Rows of packed bytes, one after another.
-BitMatrix read_packed_rows(const std::string& path, const BitFileHeader& header, const FileHooks& hooks) {
-    const OpenFile open = open_to_read(path, "a file");
-    BitMatrix matrix(header.rows, header.cols);
-    const std::int64_t row_bytes = packed_row_bytes(header.cols);
-    over_row_chunks(header.rows, row_bytes, path, hooks, "",
-                    [&](std::int64_t first, std::int64_t count, std::uint8_t* chunk) {
-                        read_exactly(read_from(open.file.get()), chunk, count * row_bytes,
-                                     header.data_offset + first * row_bytes, path);
-                        for (std::int64_t i = 0; i < count; ++i) {
-                            load_packed_row(chunk + i * row_bytes, matrix.view(), first + i);
-                        }
-                    });
-    return matrix;
-}
-
-void write_packed_rows(const std::string& path, const ConstBitView& matrix, const FileHooks& hooks) {
-    const std::string header = packed_header_text(path, matrix.rows, matrix.cols);
-    const std::int64_t row_bytes = packed_row_bytes(matrix.cols);
-    AtomicFile file(path, checked_add(static_cast<std::int64_t>(header.size()), checked_mul(matrix.rows, row_bytes)));
-    file.write(header.data(), static_cast<std::int64_t>(header.size()));
-    over_row_chunks(matrix.rows, row_bytes, path, hooks, "",
-                    [&](std::int64_t first, std::int64_t count, std::uint8_t* chunk) {
-                        for (std::int64_t i = 0; i < count; ++i) {
-                            store_packed_row(matrix, first + i, chunk + i * row_bytes);
-                        }
-                        file.write(chunk, count * row_bytes);
-                    });
-    stop_if_cancelled(hooks, path);
-    file.commit();
+/// use(first row, how many, memory for them) for a few megabytes of rows after another.
+template <class Use>
+void over_chunks(const RowsOfBytes& lie, const std::string& path, const FileHooks& hooks, const Use& use) {
+    constexpr std::int64_t kChunkBytes = std::int64_t{4} << 20;
+    if (lie.rows == 0 || lie.bytes == 0) {
+        return;
+    }
+    const std::int64_t together = std::clamp<std::int64_t>(kChunkBytes / lie.bytes, 1, lie.rows);
+    std::vector<std::uint8_t> chunk(static_cast<std::size_t>(together * lie.bytes));
+    for (std::int64_t first = 0; first < lie.rows; first += together) {
+        stop_if_cancelled(hooks, path);
+        const std::int64_t count = std::min(together, lie.rows - first);
+        use(first, count, chunk.data());
+        report(hooks, first + count, lie.rows, lie.stage);
+    }
 }
 
 }  // namespace
@@ -95,8 +80,13 @@ BitMatrix read_bits(const std::string& path, std::optional<std::int64_t> packed_
         case BitFormat::npy_bool:
             return read_npy_bits(path, hooks);
         default:
-            return read_packed_rows(path, read_bit_header(path, packed_columns), hooks);
+            break;
     }
+    const BitFileHeader header = read_bit_header(path, packed_columns);
+    BitMatrix matrix(header.rows, header.cols);
+    read_rows(path, header.data_offset, {header.rows, packed_row_bytes(header.cols)}, hooks,
+              [&](std::int64_t row, const std::uint8_t* bytes) { load_packed_row(bytes, matrix.view(), row); });
+    return matrix;
 }
 
 void require_writable_format(const std::string& path) {
@@ -114,7 +104,9 @@ void write_bits(const std::string& path, const ConstBitView& matrix, bool packed
         case BitFormat::npy_bool:
             return write_npy_bits(path, matrix, hooks);
         default:
-            return write_packed_rows(path, matrix, hooks);
+            return write_rows(path, packed_header_text(path, matrix.rows, matrix.cols),
+                              {matrix.rows, packed_row_bytes(matrix.cols)}, hooks,
+                              [&](std::int64_t row, std::uint8_t* bytes) { store_packed_row(matrix, row, bytes); });
     }
 }
 
@@ -135,20 +127,30 @@ std::string packed_header_text(const std::string& path, std::int64_t rows, std::
     }
 }
 
-void over_row_chunks(std::int64_t rows, std::int64_t row_bytes, const std::string& path, const FileHooks& hooks,
-                     const char* stage, const UseRows& use) {
-    constexpr std::int64_t kChunkBytes = std::int64_t{4} << 20;
-    if (rows == 0 || row_bytes == 0) {
-        return;
-    }
-    const std::int64_t together = std::clamp<std::int64_t>(kChunkBytes / row_bytes, 1, rows);
-    std::vector<std::uint8_t> chunk(static_cast<std::size_t>(together * row_bytes));
-    for (std::int64_t first = 0; first < rows; first += together) {
-        stop_if_cancelled(hooks, path);
-        const std::int64_t count = std::min(together, rows - first);
-        use(first, count, chunk.data());
-        report(hooks, first + count, rows, stage);
-    }
+void read_rows(const std::string& path, std::int64_t data_offset, const RowsOfBytes& lie, const FileHooks& hooks,
+               const std::function<void(std::int64_t row, const std::uint8_t* bytes)>& take) {
+    const OpenFile open = open_to_read(path, "a file");
+    over_chunks(lie, path, hooks, [&](std::int64_t first, std::int64_t count, std::uint8_t* chunk) {
+        read_exactly(read_from(open.file.get()), chunk, count * lie.bytes, data_offset + first * lie.bytes, path);
+        for (std::int64_t i = 0; i < count; ++i) {
+            take(first + i, chunk + i * lie.bytes);
+        }
+    });
+}
+
+void write_rows(const std::string& path, const std::string& header, const RowsOfBytes& lie, const FileHooks& hooks,
+                const std::function<void(std::int64_t row, std::uint8_t* bytes)>& make) {
+    const auto header_bytes = static_cast<std::int64_t>(header.size());
+    AtomicFile file(path, checked_add(header_bytes, checked_mul(lie.rows, lie.bytes)));
+    file.write(header.data(), header_bytes);
+    over_chunks(lie, path, hooks, [&](std::int64_t first, std::int64_t count, std::uint8_t* chunk) {
+        for (std::int64_t i = 0; i < count; ++i) {
+            make(first + i, chunk + i * lie.bytes);
+        }
+        file.write(chunk, count * lie.bytes);
+    });
+    stop_if_cancelled(hooks, path);
+    file.commit();
 }
 
 }  // namespace heptad

@@ -25,9 +25,16 @@ BitFileHeader read_npy_bits_header(const std::string& path, std::optional<std::i
 BitMatrix read_npy_bits(const std::string& path, const FileHooks& hooks);
 void write_npy_bits(const std::string& path, const ConstBitView& matrix, const FileHooks& hooks);
 
-/// Calls use(first row, how many, memory for them) for a few megabytes of rows after another; can be cancelled.
-using UseRows = std::function<void(std::int64_t first, std::int64_t count, std::uint8_t* chunk)>;
-void over_row_chunks(std::int64_t rows, std::int64_t row_bytes, const std::string& path, const FileHooks& hooks,
-                     const char* stage, const UseRows& use);
+/// How rows lie in a file, one after another.
+struct RowsOfBytes {
+    std::int64_t rows = 0, bytes = 0;  // so many rows of so many bytes
+    const char* stage = "";            // as progress calls it
+};
+/// Calls take(row, its bytes) for row after row, a few megabytes of them at a time; can be cancelled.
+void read_rows(const std::string& path, std::int64_t data_offset, const RowsOfBytes& lie, const FileHooks& hooks,
+               const std::function<void(std::int64_t row, const std::uint8_t* bytes)>& take);
+/// A file of a header and of rows as make(row, its bytes) makes them.
+void write_rows(const std::string& path, const std::string& header, const RowsOfBytes& lie, const FileHooks& hooks,
+                const std::function<void(std::int64_t row, std::uint8_t* bytes)>& make);
 
 }  // namespace heptad

@@ -4,7 +4,6 @@
 
 #include "base/bit_bytes.hpp"
 #include "base/fail_if.hpp"
-#include "base/size.hpp"
 #include "io/bit_formats.hpp"
 #include "io/npy.hpp"
 
@@ -42,19 +41,14 @@ void pack_row(const std::uint8_t* bytes, const BitView& to, std::int64_t row) {
     }
 }
 
-/// A .npy in C order, some rows at a time.
-BitMatrix read_rows(const std::string& path, const NpyHeader& header, const FileHooks& hooks) {
-    const OpenFile open = open_to_read(path, "a file");
+/// A .npy in C order.
+BitMatrix read_in_order(const std::string& path, const NpyHeader& header, const FileHooks& hooks) {
     BitMatrix matrix(header.rows, header.cols);
-    over_row_chunks(header.rows, header.cols, path, hooks, "read",
-                    [&](std::int64_t first, std::int64_t count, std::uint8_t* chunk) {
-                        const std::int64_t bytes = count * header.cols, done = first * header.cols;
-                        read_exactly(read_from(open.file.get()), chunk, bytes, header.data_offset + done, path);
-                        require_bits(chunk, bytes, done, path);
-                        for (std::int64_t i = 0; i < count; ++i) {
-                            pack_row(chunk + i * header.cols, matrix.view(), first + i);
-                        }
-                    });
+    read_rows(path, header.data_offset, {header.rows, header.cols, "read"}, hooks,
+              [&](std::int64_t row, const std::uint8_t* bytes) {
+                  require_bits(bytes, header.cols, row * header.cols, path);
+                  pack_row(bytes, matrix.view(), row);
+              });
     return matrix;
 }
 
@@ -72,11 +66,11 @@ BitFileHeader read_npy_bits_header(const std::string& path, std::optional<std::i
 BitMatrix read_npy_bits(const std::string& path, const FileHooks& hooks) {
     const NpyHeader header = read_npy_header(path, Type::gf2);
     if (!header.fortran_order) {
-        return read_rows(path, header, hooks);
+        return read_in_order(path, header, hooks);
     }
     NpyHeader columns_as_rows = header;
     std::swap(columns_as_rows.rows, columns_as_rows.cols);
-    return read_rows(path, columns_as_rows, hooks).transposed();
+    return read_in_order(path, columns_as_rows, hooks).transposed();
 }
 
 std::string packed_npy_header_text(std::int64_t rows, std::int64_t cols) {
@@ -86,20 +80,12 @@ std::string packed_npy_header_text(std::int64_t rows, std::int64_t cols) {
 }
 
 void write_npy_bits(const std::string& path, const ConstBitView& matrix, const FileHooks& hooks) {
-    const std::string header = npy_header_text(Type::boolean, matrix.rows, matrix.cols);
-    AtomicFile file(path, checked_add(checked_mul(matrix.rows, matrix.cols), static_cast<std::int64_t>(header.size())));
-    file.write(header.data(), static_cast<std::int64_t>(header.size()));
-    over_row_chunks(matrix.rows, matrix.cols, path, hooks, "write",
-                    [&](std::int64_t first, std::int64_t count, std::uint8_t* chunk) {
-                        for (std::int64_t i = 0; i < count; ++i) {
-                            for (std::int64_t j = 0; j < matrix.cols; ++j) {
-                                chunk[i * matrix.cols + j] = matrix(first + i, j) ? 1 : 0;
-                            }
-                        }
-                        file.write(chunk, count * matrix.cols);
-                    });
-    stop_if_cancelled(hooks, path);
-    file.commit();
+    write_rows(path, npy_header_text(Type::boolean, matrix.rows, matrix.cols), {matrix.rows, matrix.cols, "write"},
+               hooks, [&](std::int64_t row, std::uint8_t* bytes) {
+                   for (std::int64_t j = 0; j < matrix.cols; ++j) {
+                       bytes[j] = matrix(row, j) ? 1 : 0;
+                   }
+               });
 }
 
 }  // namespace heptad

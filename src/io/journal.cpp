@@ -97,12 +97,12 @@ bool take_line(const std::string& text, JournalContents& contents) {
         contents.tiles[index] = tile;
         return true;
     }
-    ReadWindow window;
+    std::int64_t number = 0;
     std::uint64_t sum = 0;
-    if (kind != "read" || !(words >> of >> window.number >> sum) || !parse_read_of(of, window.of)) {
+    if (kind != "read" || !(words >> of >> number >> sum) || !kReadNames.find(of)) {
         return false;
     }
-    contents.reads[window] = sum;
+    contents.reads[{*kReadNames.find(of), number}] = sum;
     return true;
 }
 
@@ -191,7 +191,7 @@ JournalWriter::JournalWriter(const OutputNames& names, const JournalContents& co
 void JournalWriter::add_tile(std::int64_t index, const JournalTile& tile, const WindowSums& reads) {
     std::string lines;
     for (const auto& [window, sum] : reads) {
-        lines += sealed(fmt::format("read {} {} {}", read_of_name(window.of), window.number, sum));
+        lines += sealed(fmt::format("read {} {} {}", kReadNames.of(window.of), window.number, sum));
     }
     std::string text = fmt::format("tile {} {}", index, tile.sum);
     if (tile.verified) {

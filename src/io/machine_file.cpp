@@ -142,14 +142,21 @@ void require_place(const TuneFile& file) {
     }
 }
 
-/// Those that can be read: the others were made by another edition.
-std::vector<Machine> readable_machines(const nlohmann::json& root) {
+/// Is it of this machine, or does the user say so?
+bool is_for(const TuneFile& file, const nlohmann::json& root) {
+    return file.named || root["key"] == file.key;
+}
+
+/// Those that cannot be read were made by another edition: left out, or thrown.
+std::vector<Machine> machines_in(const nlohmann::json& root, bool leaves_out) {
     std::vector<Machine> machines;
     for (const auto& entry : root["machines"]) {
         try {
             machines.push_back(parse_machine(entry.dump()));
         } catch (const Error&) {
-            continue;
+            if (!leaves_out) {
+                throw;
+            }
         }
     }
     return machines;
@@ -159,8 +166,7 @@ std::vector<Machine> readable_machines(const nlohmann::json& root) {
 std::vector<Machine> machines_to_keep(const TuneFile& file) {
     try {
         const std::optional<nlohmann::json> root = read_root(file);
-        const bool keeps = root && (file.named || (*root)["key"] == file.key);
-        return keeps ? readable_machines(*root) : std::vector<Machine>{};
+        return root && is_for(file, *root) ? machines_in(*root, true) : std::vector<Machine>{};
     } catch (const Error&) {
         return {};  // damaged, or without a byte
     }
@@ -197,9 +203,8 @@ std::string way_back(const std::string& file) {
 }
 
 std::vector<Machine> read_machines(const TuneFile& file, NamedFile missing) {
-    std::vector<Machine> machines;
     if (file.path.empty()) {
-        return machines;
+        return {};
     }
     if (file.named && missing == NamedFile::must_exist && tuning_scopes == 0 && access(file.path.c_str(), R_OK) != 0) {
         fail(ErrorCode::input,
@@ -209,19 +214,13 @@ std::vector<Machine> read_machines(const TuneFile& file, NamedFile missing) {
     }
     try {
         const std::optional<nlohmann::json> root = read_root(file);
-        if (!root || (!file.named && (*root)["key"] != file.key)) {
-            return machines;
-        }
-        for (const auto& entry : (*root)["machines"]) {
-            machines.push_back(parse_machine(entry.dump()));
-        }
+        return root && is_for(file, *root) ? machines_in(*root, false) : std::vector<Machine>{};
     } catch (const Error& error) {
         if (file.named) {
             not_a_tune_file(file, error.what());
         }
         return {};  // damaged: as if it were not there
     }
-    return machines;
 }
 
 void require_updatable(const TuneFile& file) {
@@ -279,7 +278,7 @@ std::vector<Machine> machines_of_this_processor() {
         try {
             const auto root = read_root({own.key, file.string(), own.named, own.variable});
             if (root && (own.named || (*root)["key"].get<std::string>().starts_with(own.key + ";"))) {
-                std::vector<Machine> read = readable_machines(*root);
+                std::vector<Machine> read = machines_in(*root, true);
                 std::move(read.begin(), read.end(), std::back_inserter(machines));
             }
         } catch (const Error&) {

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/fail_if.hpp"
-#include "base/names.hpp"
 #include "base/size.hpp"
 #include "base/stored_type.hpp"
 #include "base/text_stream.hpp"
@@ -21,8 +20,6 @@ namespace heptad {
 namespace {
 
 /// A line is a few numbers or a comment.
-constexpr Names<MarketField, 4> kFields{{"pattern", "integer", "real", "complex"}};
-constexpr Names<MarketSymmetry, 4> kSymmetries{{"general", "symmetric", "skew-symmetric", "hermitian"}};
 constexpr std::size_t kMostLineBytes = 65536;
 /// Entries between two looks at the cancel token.
 constexpr std::int64_t kEntriesPerStep = 1 << 20;
@@ -94,27 +91,19 @@ private:
     std::int64_t offset_ = 0, number_ = 0;
 };
 
-/// A whole number at the start of `text`, which is cut off.
-bool take_number(std::string_view& text, std::int64_t& number) {
-    text.remove_prefix(std::min(text.find_first_not_of(" \t\r"), text.size()));
-    std::size_t digits = 0;
-    number = 0;
-    for (; digits < text.size() && text[digits] >= '0' && text[digits] <= '9'; ++digits) {
-        if (__builtin_mul_overflow(number, 10, &number) ||
-            __builtin_add_overflow(number, text[digits] - '0', &number)) {
-            return false;
-        }
-    }
-    text.remove_prefix(digits);
-    return digits > 0 && (text.empty() || text[0] == ' ' || text[0] == '\t' || text[0] == '\r');
-}
-
 /// The first word of `text`, which is cut off.
 std::string_view take_word(std::string_view& text) {
     text.remove_prefix(std::min(text.find_first_not_of(" \t\r"), text.size()));
     const std::string_view word = text.substr(0, text.find_first_of(" \t\r"));
     text.remove_prefix(word.size());
     return word;
+}
+
+/// A whole number at the start of `text`, which is cut off.
+bool take_number(std::string_view& text, std::int64_t& number) {
+    const std::string_view word = take_word(text);
+    const auto [stopped, why] = std::from_chars(word.data(), word.data() + word.size(), number);
+    return why == std::errc() && stopped == word.data() + word.size() && !word.starts_with('-');
 }
 
 /// The finite number that `text` is, blanks around it aside.
@@ -140,12 +129,12 @@ void read_banner(MarketLines& lines, MarketHeader& header) {
     lines.refuse_if(format != "coordinate" && format != "array",
                     "the format is '" + format.substr(0, 20) + "'; it must be coordinate or array");
     header.array = format == "array";
-    const std::optional<MarketField> known_field = kFields.find(field == "double" ? "real" : field);
+    const std::optional<MarketField> known_field = kMarketFields.find(field == "double" ? "real" : field);
     lines.refuse_if(
         !known_field || (*known_field == MarketField::pattern && header.array),
         "the field is '" + field.substr(0, 20) + "'; it must be real, complex, integer or, of coordinates, pattern");
     header.field = *known_field;
-    const std::optional<MarketSymmetry> known = kSymmetries.find(symmetry);
+    const std::optional<MarketSymmetry> known = kMarketSymmetries.find(symmetry);
     lines.refuse_if(!known || (*known == MarketSymmetry::hermitian && header.field != MarketField::complex),
                     "the symmetry is '" + symmetry.substr(0, 20) +
                         "'; it must be general, symmetric, skew-symmetric or, of complex numbers, hermitian");
@@ -346,14 +335,6 @@ void read_entries(MarketReader& reader, Matrix& matrix) {
 }
 
 }  // namespace
-
-const char* market_field_name(MarketField field) {
-    return kFields.of(field);
-}
-
-const char* market_symmetry_name(MarketSymmetry symmetry) {
-    return kSymmetries.of(symmetry);
-}
 
 bool is_matrix_market_name(const std::string& path) {
     return suffix_of(path) == ".mtx";

@@ -14,12 +14,15 @@
 #include <vector>
 
 #include "base/matrix.hpp"
+#include "base/names.hpp"
 #include "io/hooks.hpp"
 
 namespace heptad {
 
 enum class MarketField : std::uint8_t { pattern, integer, real, complex };
+inline constexpr Names<MarketField, 4> kMarketFields{{"pattern", "integer", "real", "complex"}};
 enum class MarketSymmetry : std::uint8_t { general, symmetric, skew, hermitian };
+inline constexpr Names<MarketSymmetry, 4> kMarketSymmetries{{"general", "symmetric", "skew-symmetric", "hermitian"}};
 
 struct MarketHeader {
     std::int64_t rows = 0, cols = 0;
@@ -29,9 +32,6 @@ struct MarketHeader {
     MarketSymmetry symmetry = MarketSymmetry::general;
     std::int64_t file_bytes = 0;
 };
-
-const char* market_field_name(MarketField field);
-const char* market_symmetry_name(MarketSymmetry symmetry);
 
 /// By its suffix.
 bool is_matrix_market_name(const std::string& path);

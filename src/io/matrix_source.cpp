@@ -1,30 +1,18 @@
 #include "io/matrix_source.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
-#include <cerrno>
-
 #include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "io/bit_file.hpp"
 #include "io/hdf5_dataset.hpp"
 #include "io/matrix_market.hpp"
 #include "io/npy.hpp"
-#include "io/transfer.hpp"
+#include "io/open_file.hpp"
 
 namespace heptad {
 namespace {
 
 std::int64_t regular_file_bytes(const std::string& path) {
-    struct stat facts {};
-    if (::stat(path.c_str(), &facts) != 0) {
-        const int why = errno;
-        fail(ErrorCode::input, "'{}' cannot be opened: {}", path, system_error_text(why));
-    }
-    fail_if(!S_ISREG(facts.st_mode), ErrorCode::input, "'{}' is {}; give a matrix file", path,
-            S_ISDIR(facts.st_mode) ? "a folder" : "not a regular file");
-    return facts.st_size;
+    return open_to_read(path, "a matrix file").bytes;
 }
 
 /// What the elements are taken for. tf32 is f32 data that is multiplied otherwise.

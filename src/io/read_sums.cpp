@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <future>
 
-#include "base/names.hpp"
 #include "base/size.hpp"
 #include "io/checksum.hpp"
 
 namespace heptad {
 namespace {
-
-constexpr Names<ReadOf, 3> kReadNames{{"left", "right", "added"}};
 
 constexpr std::int64_t kLargeWindow_bytes = std::int64_t{4} << 20;
 constexpr std::int64_t kParts = 4;  // of a large window, at once: one core alone is not much faster than a good disk
@@ -29,16 +26,6 @@ struct Lines {
 };
 
 }  // namespace
-
-const char* read_of_name(ReadOf of) {
-    return kReadNames.of(of);
-}
-
-bool parse_read_of(const std::string& word, ReadOf& of) {
-    const std::optional<ReadOf> found = kReadNames.find(word);
-    of = found.value_or(of);
-    return found.has_value();
-}
 
 std::uint64_t view_checksum(const ConstView& view) {
     const bool by_columns = view.row_stride == 1 && view.col_stride != 1;

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
-#include <string>
 #include <utility>
 
+#include "base/names.hpp"
 #include "base/view.hpp"
 #include "io/matrix_file.hpp"
 
@@ -16,9 +16,7 @@ namespace heptad {
 
 /// The matrices of a product as carried out.
 enum class ReadOf : std::uint8_t { left, right, added };
-/// "left", and back. False: no such word.
-const char* read_of_name(ReadOf of);
-bool parse_read_of(const std::string& word, ReadOf& of);
+inline constexpr Names<ReadOf, 3> kReadNames{{"left", "right", "added"}};
 
 /// A window of one of them, by the number that the schedule gives it.
 struct ReadWindow {

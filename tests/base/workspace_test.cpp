@@ -150,7 +150,7 @@ TEST(workspace, pages_of_the_result_that_are_still_to_come_count_as_taken) {
     void* const memory = mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     ASSERT_NE(memory, MAP_FAILED);
-    EXPECT_LT(room_for_workspace(std::int64_t{1} << 46, {memory, Type::boolean, 1, bytes, bytes, 1}), room);
+    EXPECT_LT(room_for_workspace(std::int64_t{1} << 46, byte_range({memory, Type::boolean, 1, bytes, bytes, 1})), room);
     munmap(memory, static_cast<std::size_t>(bytes));
 }
 

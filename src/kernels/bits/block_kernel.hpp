@@ -1,7 +1,7 @@
 // C(i, j) ^= sum over k of A(i, k) * B(k, j) for 8 x 8 blocks over GF(2) in the order of BlockLayout; eight blocks of B
 // side by side fill a vector, and a block of A goes to all its lanes. `Vector` says how that is done:
 //
-//   load, store, zero; broadcast (one word to eight lanes); product (lane by lane, 8 x 8 blocks); add, xor3
+//   load, store, zero; broadcast (one word to eight lanes); product (lane by lane, 8 x 8 blocks); Xor::sum2, sum3
 //
 // Compiled once per instruction set, so nothing here may be shared with other files: no function of the library.
 #pragma once
@@ -9,7 +9,8 @@
 #include <cstddef>
 #include <span>
 
-#include "kernels/bits/block_layout.hpp"
+#include "kernels/bits/leaf_layouts.hpp"
+#include "kernels/bits/word_sums_kernel.hpp"
 
 namespace heptad::bits {
 namespace {
@@ -40,7 +41,7 @@ template <class Vector>
 inline void make_pieces(std::span<const PieceSum> pieces) {
     for (const PieceSum& piece : pieces) {
         for (std::int64_t i = 0; i < kPieceWords; i += 8) {
-            Vector::store(piece.to + i, Vector::add(Vector::load(piece.x + i), Vector::load(piece.y + i)));
+            Vector::store(piece.to + i, Vector::Xor::sum2(Vector::load(piece.x + i), Vector::load(piece.y + i)));
         }
     }
 }
@@ -68,7 +69,7 @@ void block_tile(const std::uint64_t* a, const std::uint64_t* b, std::int64_t dep
         for (std::int64_t r = 0; r < R; ++r) {
             const auto x = Vector::broadcast(a[r]), y = Vector::broadcast(a[R + r]);
             for (std::int64_t w = 0; w < W; ++w) {
-                sums[r][w] = Vector::xor3(sums[r][w], Vector::product(x, first[w]), Vector::product(y, second[w]));
+                sums[r][w] = Vector::Xor::sum3(sums[r][w], Vector::product(x, first[w]), Vector::product(y, second[w]));
             }
         }
         a += std::int64_t{2} * R;
@@ -79,8 +80,8 @@ void block_tile(const std::uint64_t* a, const std::uint64_t* b, std::int64_t dep
             for (std::int64_t line = 0; line < kPieceWords; line += 8) {
                 step();
                 for (int i = 0; i < pieces; ++i) {
-                    Vector::store(beside[i].to + line,
-                                  Vector::add(Vector::load(beside[i].x + line), Vector::load(beside[i].y + line)));
+                    Vector::store(beside[i].to + line, Vector::Xor::sum2(Vector::load(beside[i].x + line),
+                                                                         Vector::load(beside[i].y + line)));
                 }
             }
             beside += pieces;
@@ -93,47 +94,6 @@ void block_tile(const std::uint64_t* a, const std::uint64_t* b, std::int64_t dep
         for (std::int64_t w = 0; w < W; ++w) {
             Vector::store(c + (r * W + w) * 8, sums[r][w]);
         }
-    }
-}
-
-/// to = the sum of `terms` sources, or of so many more as there are if it is 4; from `offset` on.
-template <class Vector, int terms>
-inline void sum_terms(std::span<const std::uint64_t* const> from, std::int64_t offset, std::int64_t words,
-                      std::uint64_t* to) {
-    // Copies, which the stores below cannot reach: the compiler keeps them in registers.
-    const std::uint64_t* source[std::size_t{terms}];
-    for (std::size_t t = 0; t < terms; ++t) {
-        source[t] = from[t] + offset;
-    }
-    for (std::int64_t i = 0; i < words; i += 8) {
-        auto sum = Vector::load(source[0] + i);
-        if constexpr (terms == 2) {
-            sum = Vector::add(sum, Vector::load(source[1] + i));
-        } else if constexpr (terms == 3) {
-            sum = Vector::xor3(sum, Vector::load(source[1] + i), Vector::load(source[2] + i));
-        } else if constexpr (terms == 4) {
-            sum = Vector::xor3(sum, Vector::load(source[1] + i), Vector::load(source[2] + i));
-            sum = Vector::add(sum, Vector::load(source[3] + i));
-            for (std::size_t t = 4; t < from.size(); ++t) {
-                sum = Vector::add(sum, Vector::load(from[t] + offset + i));
-            }
-        }
-        Vector::store(to + i, sum);
-    }
-}
-
-template <class Vector>
-inline void sum_words(std::span<const std::uint64_t* const> from, std::int64_t offset, std::int64_t words,
-                      std::uint64_t* to) {
-    switch (from.size()) {
-        case 1:
-            return sum_terms<Vector, 1>(from, offset, words, to);
-        case 2:
-            return sum_terms<Vector, 2>(from, offset, words, to);
-        case 3:
-            return sum_terms<Vector, 3>(from, offset, words, to);
-        default:
-            return sum_terms<Vector, 4>(from, offset, words, to);
     }
 }
 
@@ -237,7 +197,7 @@ template <class Vector>
 inline void add_tile(const std::uint64_t* tile, std::int64_t words, std::uint64_t* to, bool adds) {
     for (std::int64_t w = 0; w < words; w += 8) {
         const auto sum = Vector::load(tile + w);
-        Vector::store(to + w, adds ? Vector::add(sum, Vector::load(to + w)) : sum);
+        Vector::store(to + w, adds ? Vector::Xor::sum2(sum, Vector::load(to + w)) : sum);
     }
 }
 
@@ -284,7 +244,8 @@ public:
             done_ += kPieceWords;
         }
         if (done_ < until) {
-            sum_words<Vector>(from_, offset_ + done_, until - done_, to_ + done_);
+            sum_words<Vector>(to_ + done_, from_.data(), static_cast<int>(from_.size()), until - done_,
+                              offset_ + done_);
             done_ = until;
         }
     }
@@ -316,7 +277,8 @@ FirstPanel block_product_fused(const LeafShape& shape, const FusedOperands& oper
     for (BlockPanel panel(shape, 0, 0); panel.exists(shape); panel = panel.next(shape)) {
         std::uint64_t* summed_panel = panels + current.place * panel_room;
         if (sums_b && !current.made) {
-            sum_words<Vector>(operands.b, panel.offset, panel.words, summed_panel);
+            sum_words<Vector>(summed_panel, operands.b.data(), static_cast<int>(operands.b.size()), panel.words,
+                              panel.offset);
         }
         const BlockPanel following = panel.next(shape);
         const bool last = !following.exists(shape);
@@ -328,7 +290,8 @@ FirstPanel block_product_fused(const LeafShape& shape, const FusedOperands& oper
         for (std::int64_t group = 0; group < groups; ++group) {
             const std::int64_t rows = (group * depth + panel.from) * R, next_rows = rows + depth * R;
             if (makes_rows && (group == 0 || !rows_in_pieces)) {
-                sum_words<Vector>(operands.a, rows, panel.count * R, summed_a + rows);
+                sum_words<Vector>(summed_a + rows, operands.a.data(), static_cast<int>(operands.a.size()),
+                                  panel.count * R, rows);
             }
             if (makes_rows && rows_in_pieces && group + 1 < groups) {
                 for (std::int64_t i = 0; i < panel.count * R; i += kPieceWords) {

@@ -9,7 +9,7 @@
 
 #include <cstddef>
 
-#include "kernels/bits/block_layout.hpp"
+#include "kernels/bits/leaf_layouts.hpp"
 
 namespace heptad::bits {
 namespace {

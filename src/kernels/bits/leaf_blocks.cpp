@@ -3,15 +3,14 @@
 #include <array>
 
 #include "kernels/bits/block_kernel.hpp"
-#include "kernels/bits/block_pack.hpp"
 #include "kernels/bits/leaf_kernels.hpp"
-#include "kernels/bits/transpose.hpp"
 
 namespace heptad::bits {
 namespace {
 
 struct PlainVector {
     using Register = std::array<std::uint64_t, 8>;
+    static constexpr int words = 8;
 
     static Register load(const std::uint64_t* from) {
         Register r;
@@ -40,45 +39,22 @@ struct PlainVector {
         }
         return r;
     }
-    static Register load_halves(const std::uint64_t* p, const std::uint64_t* q) {
-        return {p[0], p[1], p[2], p[3], q[0], q[1], q[2], q[3]};
-    }
-    static void store_low(std::uint64_t* to, const Register& r) { std::copy_n(r.begin(), 4, to); }
-    static void store_high(std::uint64_t* to, const Register& r) { std::copy_n(r.begin() + 4, 4, to); }
-    static Register low(const Register& x, const Register& y) {
-        return {x[0], y[0], x[2], y[2], x[4], y[4], x[6], y[6]};
-    }
-    static Register high(const Register& x, const Register& y) {
-        return {x[1], y[1], x[3], y[3], x[5], y[5], x[7], y[7]};
-    }
-    template <int... index>
-    static Register pick(const Register& x, const Register& y) {
-        return {(index < 8 ? x[index % 8] : y[index % 8])...};
-    }
-    static Register transposed_bytes(Register r) {
-        transpose_8x8_bytes(r.data());
-        return r;
-    }
-    static Register transposed_bytes_from_last(Register r) {
-        std::ranges::reverse(r);
-        transpose_8x8_bytes(r.data());
-        return r;
-    }
-    static Register add(const Register& x, const Register& y) { return xor3(x, y, Register{}); }
-    static Register xor3(const Register& x, const Register& y, const Register& z) {
-        Register r;
-        for (std::size_t lane = 0; lane < 8; ++lane) {
-            r[lane] = x[lane] ^ y[lane] ^ z[lane];
+    struct Xor {
+        static Register sum2(const Register& x, const Register& y) { return sum3(x, y, Register{}); }
+        static Register sum3(const Register& x, const Register& y, const Register& z) {
+            Register r;
+            for (std::size_t lane = 0; lane < 8; ++lane) {
+                r[lane] = x[lane] ^ y[lane] ^ z[lane];
+            }
+            return r;
         }
-        return r;
-    }
+    };
 };
 
 }  // namespace
 
 BlockKernels block_kernels() {
-    return {block_product<PlainVector>, block_product_fused<PlainVector>, pack_full_tile<PlainVector>,
-            unpack_full_tile<PlainVector>};
+    return {block_product<PlainVector>, block_product_fused<PlainVector>, nullptr, nullptr};
 }
 
 }  // namespace heptad::bits

@@ -1,8 +1,7 @@
 // The 8 x 8 block product by GF2P8AFFINEQB on 512-bit vectors: eight block products per instruction.
 #if defined(__x86_64__)
 
-#include <immintrin.h>
-
+#include "kernels/bits/avx512_vector.hpp"
 #include "kernels/bits/block_kernel.hpp"
 #include "kernels/bits/block_pack.hpp"
 #include "kernels/bits/leaf_kernels.hpp"
@@ -26,12 +25,7 @@ constexpr ByteOrder byte_order(bool from_last) {
 }
 constexpr ByteOrder kTransposed = byte_order(false), kTransposedFromLast = byte_order(true);
 
-struct GfniVector {
-    using Register = __m512i;
-
-    static Register load(const std::uint64_t* from) { return _mm512_loadu_si512(from); }
-    static void store(std::uint64_t* to, Register r) { _mm512_storeu_si512(to, r); }
-    static Register zero() { return _mm512_setzero_si512(); }
+struct GfniVector : Avx512Vector {
     static Register broadcast(std::uint64_t word) { return _mm512_set1_epi64(static_cast<long long>(word)); }
     static Register product(Register x, Register y) { return _mm512_gf2p8affine_epi64_epi8(x, y, 0); }
     static Register load_halves(const std::uint64_t* p, const std::uint64_t* q) {
@@ -56,8 +50,6 @@ struct GfniVector {
     static Register transposed_bytes_from_last(Register r) {
         return _mm512_permutexvar_epi8(load(kTransposedFromLast.words), r);
     }
-    static Register add(Register x, Register y) { return _mm512_xor_si512(x, y); }
-    static Register xor3(Register x, Register y, Register z) { return _mm512_ternarylogic_epi64(x, y, z, 0x96); }
 };
 
 }  // namespace

@@ -2,13 +2,14 @@
 // asked for; available_leaves() knows.
 #pragma once
 
-#include "kernels/bits/block_layout.hpp"
-#include "kernels/bits/leaf.hpp"
+#include "kernels/bits/leaf_layouts.hpp"
+#include "kernels/bits/word_sums.hpp"
 
 namespace heptad::bits {
 
-/// Products by table lookup, in the order of SlabLayout.
+/// Products by table lookup, in the order of SlabLayout, and sums of words.
 struct TableKernels {
+    WordSum sum_words;
     LeafProduct multiply, multiply_boolean;
     BooleanRows add_boolean_rows;
 };
@@ -24,7 +25,7 @@ TableKernels table_kernels_sha3();  // over GF(2) alone
 struct BlockKernels {
     LeafProduct multiply;
     FusedLeafProduct multiply_fused;
-    BlockPack pack;
+    BlockPack pack;  // of tiles of full width; null: as narrower ones
     BlockUnpack unpack;
 };
 BlockKernels block_kernels();

@@ -4,6 +4,7 @@
 #include "kernels/bits/boolean_kernel.hpp"
 #include "kernels/bits/leaf_kernels.hpp"
 #include "kernels/bits/table_kernel.hpp"
+#include "kernels/bits/word_sums_kernel.hpp"
 
 namespace heptad::bits {
 namespace {
@@ -14,7 +15,8 @@ struct Vector : PlainRegister<Words> {};
 }  // namespace
 
 TableKernels table_kernels_avx2() {
-    return {table_product<Vector, false>, table_product<Vector, true>, add_listed_rows<Vector>};
+    return {sum_or_add_words<Vector>, table_product<Vector, false>, table_product<Vector, true>,
+            add_listed_rows<Vector>};
 }
 
 }  // namespace heptad::bits

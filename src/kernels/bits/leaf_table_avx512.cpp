@@ -1,36 +1,16 @@
-// The table product with 512-bit vectors; three-way sums are one instruction.
+// The table product with 512-bit vectors.
 #if defined(__x86_64__)
 
-#include <immintrin.h>
-
+#include "kernels/bits/avx512_vector.hpp"
 #include "kernels/bits/boolean_kernel.hpp"
 #include "kernels/bits/leaf_kernels.hpp"
 #include "kernels/bits/table_kernel.hpp"
+#include "kernels/bits/word_sums_kernel.hpp"
 
 namespace heptad::bits {
-namespace {
-
-struct Vector {
-    using Register = __m512i;
-    static constexpr int words = 8;
-
-    static Register load(const std::uint64_t* from) { return _mm512_loadu_si512(from); }
-    static void store(std::uint64_t* to, Register r) { _mm512_storeu_si512(to, r); }
-    static Register zero() { return _mm512_setzero_si512(); }
-    struct Xor {
-        static Register sum2(Register x, Register y) { return _mm512_xor_si512(x, y); }
-        static Register sum3(Register x, Register y, Register z) { return _mm512_ternarylogic_epi64(x, y, z, 0x96); }
-    };
-    struct Or {
-        static Register sum2(Register x, Register y) { return _mm512_or_si512(x, y); }
-        static Register sum3(Register x, Register y, Register z) { return _mm512_ternarylogic_epi64(x, y, z, 0xfe); }
-    };
-};
-
-}  // namespace
-
 TableKernels table_kernels_avx512() {
-    return {table_product<Vector, false>, table_product<Vector, true>, add_listed_rows<Vector>};
+    return {sum_or_add_words<Avx512Vector>, table_product<Avx512Vector, false>, table_product<Avx512Vector, true>,
+            add_listed_rows<Avx512Vector>};
 }
 
 }  // namespace heptad::bits

@@ -3,6 +3,7 @@
 
 #include "kernels/bits/leaf_kernels.hpp"
 #include "kernels/bits/table_kernel.hpp"
+#include "kernels/bits/word_sums_kernel.hpp"
 
 namespace heptad::bits {
 namespace {
@@ -13,7 +14,7 @@ struct Vector : PlainRegister<Words> {};  // the compiler makes EOR3 of x ^ y ^ 
 }  // namespace
 
 TableKernels table_kernels_sha3() {
-    return {table_product<Vector, false>, nullptr, nullptr};
+    return {sum_or_add_words<Vector>, table_product<Vector, false>, nullptr, nullptr};
 }
 
 }  // namespace heptad::bits

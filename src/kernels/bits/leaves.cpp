@@ -1,4 +1,4 @@
-// Which leaves this processor can run, and which of them is the fastest.
+// Which leaves and sums this processor can run, and which of them is the fastest.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -8,9 +8,8 @@
 #include "base/errors_only.hpp"
 #include "base/shared_state.hpp"
 #include "base/timing.hpp"
-#include "kernels/bits/block_layout.hpp"
 #include "kernels/bits/leaf_kernels.hpp"
-#include "kernels/bits/slab_layout.hpp"
+#include "kernels/bits/leaf_layouts.hpp"
 #include "kernels/bits/word_buffer.hpp"
 
 #if defined(__aarch64__)
@@ -134,6 +133,22 @@ double product_s(const Leaf& leaf, Type algebra) {
         s = measure(leaf, algebra);
     }
     return s;
+}
+
+WordSum word_sum() {
+    static constinit Once<WordSum> chosen;
+    return chosen.get([] {
+#if defined(__x86_64__)
+        __builtin_cpu_init();
+        if (__builtin_cpu_supports("avx512f")) {
+            return table_kernels_avx512().sum_words;
+        }
+        if (__builtin_cpu_supports("avx2")) {
+            return table_kernels_avx2().sum_words;
+        }
+#endif
+        return table_kernels().sum_words;
+    });
 }
 
 const Leaf& find_leaf(Type algebra, const std::string& name) {

@@ -8,7 +8,7 @@
 
 #include <cstddef>
 
-#include "kernels/bits/slab_layout.hpp"
+#include "kernels/bits/leaf_layouts.hpp"
 
 namespace heptad::bits {
 namespace {

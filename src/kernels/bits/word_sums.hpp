@@ -9,13 +9,7 @@ namespace heptad::bits {
 inline constexpr int kMostTerms = 64;
 
 /// `words` is a multiple of 8; `count` from 1 to kMostTerms. `to` may be one of the sources.
-using SumOfWords = void(std::uint64_t* to, const std::uint64_t* const* from, int count, std::int64_t words, bool adds);
-using WordSum = SumOfWords*;
-
-SumOfWords word_sum_plain;
-#if defined(__x86_64__)
-SumOfWords word_sum_avx2, word_sum_avx512;
-#endif
+using WordSum = void (*)(std::uint64_t* to, const std::uint64_t* const* from, int count, std::int64_t words, bool adds);
 
 /// The widest version that this processor can run.
 WordSum word_sum();

@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "base/error.hpp"
-#include "base/half.hpp"
+#include "base/stored_type.hpp"
 #include "base/view_copy.hpp"
 #include "io/checksum.hpp"
 #include "io/matrix_market.hpp"
@@ -65,21 +65,15 @@ Type type_in_memory(Type stored, bool rounds_once) {
 }
 
 void widen(Type stored, const void* from, std::int64_t count, float* to) {
-    if (stored == Type::bf16) {
-        std::transform(static_cast<const bf16*>(from), static_cast<const bf16*>(from) + count, to,
-                       [](bf16 x) { return to_float(x); });
-    } else {
-        std::transform(static_cast<const f16*>(from), static_cast<const f16*>(from) + count, to,
-                       [](f16 x) { return to_float(x); });
-    }
+    with_stored_type(stored, [&]<class T>() {
+        const T* const elements = static_cast<const T*>(from);
+        std::transform(elements, elements + count, to, [](T x) { return static_cast<float>(to_double(x)); });
+    });
 }
 
 void narrow(Type stored, const float* from, std::int64_t count, void* to) {
-    if (stored == Type::bf16) {
-        std::transform(from, from + count, static_cast<bf16*>(to), to_bf16);
-    } else {
-        std::transform(from, from + count, static_cast<f16*>(to), to_f16);
-    }
+    with_stored_type(stored,
+                     [&]<class T>() { std::transform(from, from + count, static_cast<T*>(to), from_double<T>); });
 }
 
 MatrixWindows::MatrixWindows(const std::string& path, std::optional<Type> as, bool transpose, bool rounds_once)

@@ -103,7 +103,7 @@ std::string print_machine(const Machine& machine) {
     }
     for (const FusedProfile& profile : machine.fused) {
         json["fused"].push_back({{"type", type_name(profile.type)},
-                                 {"tile", fused_tile_name(profile.tile)},
+                                 {"tile", kFusedTiles.of(profile.tile)},
                                  {"tile_m", profile.tile_m},
                                  {"tile_n", profile.tile_n},
                                  {"blocks_of_multiprocessor", profile.blocks_of_multiprocessor},
@@ -202,7 +202,7 @@ Machine parse_machine(const std::string& json) {
         for (const auto& entry : root.value("fused", nlohmann::json::array())) {
             FusedProfile profile;
             profile.type = type_from_name(entry.at("type").get<std::string>());
-            const std::optional<FusedTile> tile = fused_tile_of(entry.at("tile").get<std::string>());
+            const std::optional<FusedTile> tile = kFusedTiles.find(entry.at("tile").get<std::string>());
             require(tile.has_value(), "a tile that there is not");
             profile.tile = tile.value_or(FusedTile::automatic);
             profile.tile_m = entry.at("tile_m").get<int>();

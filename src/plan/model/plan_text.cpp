@@ -186,8 +186,8 @@ private:
         for (const LevelPlan& level : levels) {
             text += fmt::format("{}{}:{}", text.empty() ? "" : ",", level.algorithm, mode_name(level.mode));
             if (level.mode == LevelMode::fused) {
-                text += fmt::format(":{}", fused_order_name(level.order));
-                text += level.tile == FusedTile::automatic ? "" : fmt::format(":{}", fused_tile_name(level.tile));
+                text += fmt::format(":{}", kFusedOrders.of(level.order));
+                text += level.tile == FusedTile::automatic ? "" : fmt::format(":{}", kFusedTiles.of(level.tile));
             } else if (!level.schedule.empty()) {
                 text += ":" + level.schedule;
             }
@@ -204,7 +204,7 @@ private:
 /// What follows ALGORITHM:fused.
 void parse_launch(const std::vector<std::string>& parts, LevelPlan& level) {
     if (parts.size() > 2) {
-        const std::optional<FusedOrder> order = fused_order_of(parts[2]);
+        const std::optional<FusedOrder> order = kFusedOrders.find(parts[2]);
         if (!order) {
             fail(ErrorCode::input,
                  "'{}' is not an order of a fused level; the orders are serial, two-streams, atomic, batched and "
@@ -214,7 +214,7 @@ void parse_launch(const std::vector<std::string>& parts, LevelPlan& level) {
         level.order = *order;
     }
     if (parts.size() > 3) {
-        const std::optional<FusedTile> tile = fused_tile_of(parts[3]);
+        const std::optional<FusedTile> tile = kFusedTiles.find(parts[3]);
         if (!tile) {
             fail(ErrorCode::input,
                  "'{}' is not a tile of a fused level; the tiles are automatic, small, medium, large, tall, wide and "

@@ -7,7 +7,6 @@
 #include "base/device_layout.hpp"
 #include "base/fail_if.hpp"
 #include "base/moduli.hpp"
-#include "base/number_tiles.hpp"
 #include "base/types.hpp"
 #include "plan/model/normalize_plan.hpp"
 #include "plan/predict/error_bound.hpp"

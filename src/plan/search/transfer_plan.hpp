@@ -5,7 +5,7 @@
 #include <array>
 #include <functional>
 
-#include "base/kept_residues.hpp"
+#include "base/device_layout.hpp"
 #include "plan/model/plan.hpp"
 #include "plan/search/transfer_schedule.hpp"
 

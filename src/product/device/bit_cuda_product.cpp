@@ -1,7 +1,9 @@
 #include "product/device/bit_cuda_product.hpp"
 
+#include "base/bit_words.hpp"
 #include "base/fail_if.hpp"
 #include "base/size.hpp"
+#include "base/workspace.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "product/device/bit_device_product.hpp"
 #include "product/device/bit_host_operands.hpp"
@@ -41,9 +43,8 @@ void require_workspace(const ProductContext& context, const ConstBitView& a, con
     fail_if(place.kind != cuda::PointerKind::device || place.device != device, ErrorCode::input,
             "the matrices are on cuda:{}, but the workspace at {} is not; give it memory there", device,
             context.workspace);
-    bits::require_workspace_apart(context.workspace, context.workspace_bytes, a, "A");
-    bits::require_workspace_apart(context.workspace, context.workspace_bytes, b, "B");
-    bits::require_workspace_apart(context.workspace, context.workspace_bytes, c, "C");
+    require_workspace_apart(context.workspace, context.workspace_bytes, bits::byte_range(a), bits::byte_range(b),
+                            bits::byte_range(c));
 }
 
 /// A view that begins at bit 0 of a word: itself, or a copy that the matrix keeps.

@@ -67,7 +67,7 @@ struct FileProductReport : FileLaunch {
     std::int64_t tiles = 0, resumed_tiles = 0;
     std::int64_t damaged_lines = 0;            ///< of the journal of an earlier run, which were not believed
     std::int64_t resident_at_start_bytes = 0;  ///< before the first buffer: the program, and the runtime of a device
-    std::int64_t peak_resident_bytes = 0;      ///< at the end; see resident_memory.hpp
+    std::int64_t peak_resident_bytes = 0;      ///< at the end; see free_memory.hpp
     double wall_s = 0;
     StageTotal read, upload, multiply, download, write;
     std::string io;

@@ -13,12 +13,7 @@ namespace heptad {
 StageProducts processor_stage(const Options& options, int threads) {
     StageProducts stage;
     stage.plan = [options, threads](const StageProduct& product, Type type) {
-        Options limited = options;
-        limited.accumulate = product.accumulate;
-        limited.workspace_limit_bytes = product.workspace_limit_bytes;
-        if (product.by_definition) {
-            limited = by_definition(limited);
-        }
+        Options limited = options_of_step(options, product, product.workspace_limit_bytes);
         const ProductContext context{.threads = threads};
         ProductPlan plan = plan_product(product.m, product.k, product.n, type, limited, context);
         while (options.accuracy == Accuracy::balanced && unit_roundoff(type) > 0 && !plan.levels.empty() &&

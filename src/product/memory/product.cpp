@@ -217,7 +217,7 @@ RunReport run_with_what_is_free(Factor alpha, const ConstView& a, const ConstVie
             return execute(*ready, alpha, a, b, beta, c, watched);
         }
         std::int64_t limit = 0;
-        if (Workspace workspace; workspace.try_take(bytes, c, limit)) {
+        if (Workspace workspace; workspace.try_take(bytes, byte_range(c), limit)) {
             try {
                 return execute(*ready, alpha, a, b, beta, c, watched, workspace.data());
             } catch (const std::exception& problem) {  // the leaves may run out of memory, too

@@ -7,6 +7,7 @@
 #include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "base/types.hpp"
+#include "base/workspace.hpp"
 #include "product/memory/packed_bits.hpp"
 
 namespace heptad {
@@ -202,19 +203,7 @@ void validate_plan(const ProductPlan& plan, const ConstView& a, const ConstView&
 }
 
 void validate_workspace(const void* memory, std::int64_t bytes, const ConstView& a, const ConstView& b, const View& c) {
-    if (bytes <= 0) {
-        return;
-    }
-    const auto begin = reinterpret_cast<std::uintptr_t>(memory);
-    const std::uintptr_t end = begin + static_cast<std::uintptr_t>(bytes);
-    const auto refuse_overlap = [&](const char* name, const ConstView& v) {
-        const ByteRange range = byte_range(v);
-        fail_if(range.begin < end && begin < range.end, ErrorCode::input,
-                "the workspace of {} bytes at {} overlaps {}; give it memory of its own", bytes, memory, name);
-    };
-    refuse_overlap("A", a);
-    refuse_overlap("B", b);
-    refuse_overlap("C", c);
+    require_workspace_apart(memory, bytes, byte_range(a), byte_range(b), byte_range(c));
 }
 
 }  // namespace heptad

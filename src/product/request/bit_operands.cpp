@@ -5,14 +5,12 @@
 #include <algorithm>
 
 #include "base/fail_if.hpp"
-#include "base/size.hpp"
 #include "io/bit_file.hpp"
 #include "io/npy.hpp"
 #include "kernels/bits/level_program.hpp"
 #include "kernels/cuda/bits/bit_verbs.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "product/device/device_list.hpp"
-#include "product/request/operands.hpp"
 
 namespace heptad {
 namespace {
@@ -82,14 +80,6 @@ std::optional<Type> packed_algebra(Type type, const Request& request) {
     return is_bits(type) && packable ? std::optional(type) : std::nullopt;
 }
 
-std::int64_t bit_bytes(std::int64_t rows, std::int64_t cols) {
-    return checked_mul(rows, checked_mul(checked_add(cols, 511) / 512, 64));
-}
-
-std::int64_t bit_bytes(const ProblemSize& size) {
-    return checked_add(checked_add(bit_bytes(size.m, size.k), bit_bytes(size.k, size.n)), bit_bytes(size.m, size.n));
-}
-
 std::string packed_hint(const std::string& path, std::optional<std::int64_t> columns) {
     if (columns || is_bit_file_name(path)) {
         return "";
@@ -100,22 +90,24 @@ std::string packed_hint(const std::string& path, std::optional<std::int64_t> col
                                  : "";
 }
 
-BitFacts read_bit_facts(const Request& request) {
-    BitFacts facts;
-    facts.columns_b = request.columns;
-    const BitFileHeader header_b = read_bit_header(request.b, facts.columns_b);
+OperandFacts read_bit_facts(const Request& request, Type algebra) {
+    const BitFileHeader header_b = read_bit_header(request.b, request.columns);
     const auto [k_of_b, n] = as_operand(header_b.rows, header_b.cols, request.transpose_b);
+    std::optional<std::int64_t> columns_a;
     if (request.columns) {  // the inner size is known from B
-        facts.columns_a = request.transpose_a ? *request.columns : k_of_b;
+        columns_a = request.transpose_a ? *request.columns : k_of_b;
     }
-    const BitFileHeader header_a = read_bit_header(request.a, facts.columns_a);
+    const BitFileHeader header_a = read_bit_header(request.a, columns_a);
     const auto [m, k] = as_operand(header_a.rows, header_a.cols, request.transpose_a);
     try {
         require_inner_sizes(request, m, k, k_of_b, n);
     } catch (const Error& error) {
-        const std::string hint = packed_hint(request.a, facts.columns_a);
-        fail(error.code(), "{}{}", error.what(), hint.empty() ? packed_hint(request.b, facts.columns_b) : hint);
+        const std::string hint = packed_hint(request.a, columns_a);
+        fail(error.code(), "{}{}", error.what(), hint.empty() ? packed_hint(request.b, request.columns) : hint);
     }
+    OperandFacts facts = operand_facts({m, k, n}, algebra, true);
+    facts.columns_a = columns_a;
+    facts.columns_b = request.columns;
     if (request.columns) {
         facts.columns_c = n;
     }
@@ -123,8 +115,6 @@ BitFacts read_bit_facts(const Request& request) {
         const BitFileHeader header_c0 = read_bit_header(request.add, facts.columns_c);
         require_size_of_sum(request, header_c0.rows, header_c0.cols, m, n);
     }
-    facts.size = {m, k, n};
-    facts.operand_bytes = bit_bytes(facts.size);
     return facts;
 }
 

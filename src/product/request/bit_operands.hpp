@@ -6,7 +6,7 @@
 
 #include <heptad/bits.hpp>
 
-#include "product/request/request.hpp"
+#include "product/request/operands.hpp"
 
 namespace heptad {
 
@@ -17,21 +17,12 @@ std::optional<Type> packed_algebra(const Request& request);
 /// The same for elements of a type, without files.
 std::optional<Type> packed_algebra(Type type, const Request& request);
 
-/// Sizes of C = op(A) * op(B) + beta * C0, and the columns of packed .npy files.
-struct BitFacts {
-    ProblemSize size;
-    std::optional<std::int64_t> columns_a, columns_b, columns_c;
-    std::int64_t operand_bytes = 0;  // of A, B and C in memory
-};
 /// Reads the headers only. Throws Error(input) where the shapes do not match.
-BitFacts read_bit_facts(const Request& request);
+OperandFacts read_bit_facts(const Request& request, Type algebra);
 
 /// A way out for an error sentence about the shape of a file: it may be packed and want its columns; or nothing.
 std::string packed_hint(const std::string& path, std::optional<std::int64_t> columns);
 
 bits::BitOptions bit_options(const Request& request);
-/// Bytes of rows x cols bits in memory, and of A, B and C.
-std::int64_t bit_bytes(std::int64_t rows, std::int64_t cols);
-std::int64_t bit_bytes(const ProblemSize& size);
 
 }  // namespace heptad

@@ -83,9 +83,9 @@ bool goes_over_devices(const Request& request, std::int64_t operand_bytes) {
            (is_device_product(options.device) && goes_beyond_device(operand_bytes, options));
 }
 
-RequestPlan decide_numbers(const Request& request, const OperandFacts& facts, std::int64_t operand_bytes,
-                           bool carried_out) {
+RequestPlan decide_numbers(const Request& request, const OperandFacts& facts, bool carried_out) {
     const auto& [m, k, n] = facts.size;
+    const std::int64_t operand_bytes = facts.bytes_of(request);
     RequestPlan plan{facts.type, facts.size, operand_bytes, {}, request.options};
     Options& options = plan.options;
     options.accumulate = request.beta != 0.0;

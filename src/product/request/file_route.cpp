@@ -1,8 +1,9 @@
-#include "product/request/file_route.hpp"
+#include "product/request/routes.hpp"
 
 #include <fmt/format.h>
 
 #include "base/fail_if.hpp"
+#include "base/free_memory.hpp"
 #include "base/quantity_text.hpp"
 #include "io/bit_file.hpp"
 #include "io/journal.hpp"
@@ -10,11 +11,9 @@
 #include "io/partial_file.hpp"
 #include "io/whole_matrix.hpp"
 #include "kernels/cuda/device/device.hpp"
-#include "move/resident_memory.hpp"
 #include "product/device/device_product.hpp"
 #include "product/request/file_stage.hpp"
 #include "product/request/memory_limits.hpp"
-#include "product/request/outer_levels.hpp"
 #include "product/request/trace_file.hpp"
 
 namespace heptad {
@@ -125,6 +124,16 @@ std::optional<ProductPlan> take_given_plan(Request& request) {
     return plan;
 }
 
+void require_bits_in_pieces(const Request& request, std::int64_t columns) {
+    require_writable_format(request.output);
+    fail_if(
+        !is_written_in_pieces(request.output, request.columns.has_value()), ErrorCode::input,
+        "'{}' would hold its bits in a format that only products in memory write, and this product goes from file to "
+        "file; name a .pbm file, give --columns {} for a packed .npy file, or give more --memory and leave out "
+        "--resume, --trace and --overlap",
+        request.output, columns);
+}
+
 }  // namespace
 
 std::string stage_rates(const StageTrace& trace, Type type) {
@@ -145,15 +154,24 @@ bool goes_by_files(const Request& request, std::int64_t operand_bytes) {
            (request.plan && request.plan->disk) || operand_bytes > memory_limit_bytes(request);
 }
 
-Report multiply_by_files(const Request& asked, const RequestHooks& hooks) {
+Report multiply_by_files(const Request& asked, const OperandFacts& facts, const RequestHooks& hooks) {
     Request request = asked;
     const std::optional<ProductPlan> given = take_given_plan(request);
-    require_npy_name(request.output);
+    facts.packed ? require_bits_in_pieces(request, facts.size.n) : require_npy_name(request.output);
     FileProductRequest files = nameless_request(request);
-    files.a = name_of(request.a, request, request.raw_a);
-    files.b = name_of(request.b, request, request.raw_b);
+    const auto name = [&](const std::string& path, const std::optional<RawShape>& raw,
+                          std::optional<std::int64_t> columns) {
+        return facts.packed ? MatrixName{.path = path, .bits = facts.type, .columns = columns}
+                            : name_of(path, request, raw);
+    };
+    files.a = name(request.a, request.raw_a, facts.columns_a);
+    files.b = name(request.b, request.raw_b, facts.columns_b);
     if (request.beta != 0.0) {
-        files.c0 = name_of(request.add, request);
+        files.c0 = name(request.add, {}, facts.columns_c);
+    }
+    files.plan = given;
+    if (facts.packed) {
+        return carry_out(request, files, bit_stage_products(request, facts.type), hooks);
     }
     files.outer = outer_levels(request, find_matrix(files.a).type);
     const std::optional<JournalContents> before =
@@ -162,31 +180,7 @@ Report multiply_by_files(const Request& asked, const RequestHooks& hooks) {
     const StageProducts stage = before  ? stage_as_begun(request, !before->header.how.empty())
                                 : given ? stage_as_begun(request, given->host.has_value())
                                         : decide_stage(request, file_problem(files)).stage;
-    files.plan = given;
     return carry_out(request, files, stage, hooks);
-}
-
-Report multiply_bits_by_files(const Request& asked, Type algebra, const BitFacts& facts, const RequestHooks& hooks) {
-    Request request = asked;
-    const std::optional<ProductPlan> given = take_given_plan(request);
-    require_writable_format(request.output);
-    fail_if(
-        !is_written_in_pieces(request.output, request.columns.has_value()), ErrorCode::input,
-        "'{}' would hold its bits in a format that only products in memory write, and this product goes from file to "
-        "file; name a .pbm file, give --columns {} for a packed .npy file, or give more --memory and leave out "
-        "--resume, --trace and --overlap",
-        request.output, facts.size.n);
-    const auto name = [&](const std::string& path, std::optional<std::int64_t> columns) {
-        return MatrixName{.path = path, .bits = algebra, .columns = columns};
-    };
-    FileProductRequest files = nameless_request(request);
-    files.plan = given;
-    files.a = name(request.a, facts.columns_a);
-    files.b = name(request.b, facts.columns_b);
-    if (request.beta != 0.0) {
-        files.c0 = name(request.add, facts.columns_c);
-    }
-    return carry_out(request, files, bit_stage_products(request, algebra), hooks);
 }
 
 }  // namespace heptad

@@ -63,12 +63,7 @@ StageProducts device_stage(const Request& asked) {
         const std::int64_t with_tiles = product.panel_bytes + product.tile_bytes;
         const std::int64_t with_strips = product.panel_bytes + product.m * product.n * element;
         const std::int64_t taken = with_tiles <= room ? with_tiles : with_strips;
-        Options limited = options;
-        limited.accumulate = product.accumulate;
-        limited.workspace_limit_bytes = std::max<std::int64_t>(room - taken, 0);
-        if (product.by_definition) {
-            limited = by_definition(limited);
-        }
+        const Options limited = options_of_step(options, product, std::max<std::int64_t>(room - taken, 0));
         return plan_or_none(product, type, taken <= room,
                             [&] { return plan_device_product(product.m, product.k, product.n, type, limited, {}); });
     };
@@ -102,11 +97,8 @@ StageProducts over_devices_stage(const Request& asked) {
     StageProducts stage;
     stage.plan = [=, options = asked.options](const StageProduct& product, Type type) {
         return plan_of_cut(product, type, !list.cuda, [&] {
-            Options limited = options;
-            limited.accumulate = product.accumulate;
-            limited.workspace_limit_bytes = product.workspace_limit_bytes;
+            Options limited = options_of_step(options, product, product.workspace_limit_bytes);
             if (product.by_definition) {
-                limited = by_definition(limited);
                 limited.host.levels = 0;
                 limited.host.algorithm = "auto";
             }

@@ -7,19 +7,17 @@
 #include "kernels/cuda/device/device.hpp"
 #include "product/device/device_list.hpp"
 #include "product/device/over_devices.hpp"
-#include "product/request/bits_on_device.hpp"
-#include "product/request/file_route.hpp"
+#include "product/request/file_stage.hpp"
 #include "product/request/memory_limits.hpp"
-#include "product/request/outer_levels.hpp"
 #include "product/request/plan_file.hpp"
-#include "product/request/whole_product.hpp"
+#include "product/request/routes.hpp"
 
 namespace heptad {
 namespace {
 
 /// On the processor, from files and to a file that can be gone through piece by piece: do the matrices fit in memory,
 /// and not the product's copies of them?
-bool leaves_no_workspace(const Request& request, Type algebra, const BitFacts& facts) {
+bool leaves_no_workspace(const Request& request, const OperandFacts& facts) {
     const std::string& device = request.options.device;
     const auto in_pieces = [](const std::string& path, std::optional<std::int64_t> columns) {
         const BitFormat format = read_bit_header(path, columns).format;
@@ -32,9 +30,8 @@ bool leaves_no_workspace(const Request& request, Type algebra, const BitFacts& f
     if (!possible) {
         return false;
     }
-    const ProductPlan plan =
-        fitting_bit_plan(algebra, facts.size, request, workspace_limit_after(facts.operand_bytes, request));
-    return checked_add(facts.operand_bytes, plan.workspace_bytes) > memory_limit_bytes(request);
+    const ProductPlan plan = fitting_bit_plan(facts, request, workspace_limit_after(facts.bytes, request));
+    return checked_add(facts.bytes, plan.workspace_bytes) > memory_limit_bytes(request);
 }
 
 void require_count_alone(const Request& request) {
@@ -53,23 +50,23 @@ Report route_bits(const Request& request, Type algebra, const RequestHooks& hook
     const bool planned_for_device = whole && is_on_device(*request.plan);
     fail_if(whole && !planned_for_device && on_cuda, ErrorCode::usage,
             "the plan in '{}' is for the processor; leave out --device {}", request.plan_file, request.options.device);
-    const BitFacts facts = read_bit_facts(request);
+    const OperandFacts facts = read_bit_facts(request, algebra);
     require_whole_count(request);
-    if (goes_by_files(request, facts.operand_bytes) || leaves_no_workspace(request, algebra, facts)) {
+    if (goes_by_files(request, facts.bytes) || leaves_no_workspace(request, facts)) {
         require_no_count(request);
-        return multiply_bits_by_files(request, algebra, facts, hooks);
+        return multiply_by_files(request, facts, hooks);
     }
-    if (planned_for_device || (!(request.plan && request.plan->host) && bits_go_to_device(request, facts.size))) {
+    if (planned_for_device || (!(request.plan && request.plan->host) && bits_go_to_device(request, facts))) {
         if (request.count) {
             require_count_alone(request);
         }
         cuda::require_device(bit_device_of(request));
         request.count ? check_matrix_writable(request.output, Type::i32) : require_bit_output(request);
-        return multiply_bits(request, facts, decide_bits_on_device(request, algebra, facts.size, true), hooks);
+        return multiply_whole(request, facts, decide_bits_on_device(request, facts, true), hooks);
     }
     require_no_count(request);
     require_bit_output(request);
-    return multiply_bits(request, facts, decide_bits(request, algebra, facts, true), hooks);
+    return multiply_whole(request, facts, decide_bits(request, facts, true), hooks);
 }
 
 /// A plan that a host cuts up names its devices, and one of a whole product is for no list of them.
@@ -109,13 +106,12 @@ Report multiply_request(const Request& given, const RequestHooks& hooks) {
             "--count is for matrices of bits; use --type gf2 or --type bool and --device cuda");
     const OperandFacts facts = read_operand_facts(request);
     require_factors_of(facts.type, request);
-    const std::int64_t operand_bytes = facts.bytes(request.beta != 0.0 && request.verify);  // which keeps C0
-    if (goes_by_files(request, operand_bytes)) {
-        return multiply_by_files(request, hooks);
+    if (goes_by_files(request, facts.bytes_of(request))) {
+        return multiply_by_files(request, facts, hooks);
     }
     refuse_outer_levels(request, "this product is made in memory, which --memory, --overlap or --resume would change");
     check_matrix_writable(request.output, facts.type);
-    return multiply_numbers(request, facts, decide_numbers(request, facts, operand_bytes, true), hooks);
+    return multiply_whole(request, facts, decide_numbers(request, facts, true), hooks);
 }
 
 VerifyResult verify_request(const VerifyRequest& given, const RequestHooks& hooks) {
@@ -125,11 +121,11 @@ VerifyResult verify_request(const VerifyRequest& given, const RequestHooks& hook
     options.all_rows = given.all_rows;
     options.seed = given.seed;
     if (const std::optional<Type> algebra = packed_algebra(request)) {
-        const BitFacts facts = read_bit_facts(request);
+        const OperandFacts facts = read_bit_facts(request, *algebra);
         const BitFileHeader result = read_bit_header(request.output, facts.columns_c);
         require_size_of_result(request, result.rows, result.cols, facts.size);
-        workspace_after(facts.operand_bytes, request);
-        return verify_bits(request, *algebra, facts, options, hooks);
+        workspace_after(facts.bytes, request);
+        return verify_whole(request, facts, options, hooks);
     }
     constexpr int kRounds = 20;  // who asks for nothing but the check gets a chance of a miss of 2^-20 for floats
     options.rounds = kRounds;
@@ -141,8 +137,8 @@ VerifyResult verify_request(const VerifyRequest& given, const RequestHooks& hook
             "{} holds {} and {} holds {}; all matrices of a product must have the same type", request.a,
             type_name(facts.type), request.output, type_name(result.type));
     require_size_of_result(request, result.rows, result.cols, facts.size);
-    workspace_after(facts.bytes(request.beta != 0.0), request);
-    return verify_numbers(request, facts, options, hooks);
+    workspace_after(request.beta != 0.0 ? checked_add(facts.bytes, facts.c_bytes) : facts.bytes, request);
+    return verify_whole(request, facts, options, hooks);
 }
 
 }  // namespace heptad

@@ -22,9 +22,20 @@ void require_equal_types(const std::string& a, const MatrixFacts& first, const s
 
 }  // namespace
 
-std::int64_t OperandFacts::bytes(bool keeps_c0) const {
-    const std::int64_t all = checked_add(checked_add(a_bytes, b_bytes), c_bytes);
-    return keeps_c0 ? checked_add(all, c_bytes) : all;
+std::int64_t OperandFacts::bytes_of(const Request& request) const {
+    return !packed && request.beta != 0.0 && request.verify ? checked_add(bytes, c_bytes) : bytes;
+}
+
+std::int64_t bit_bytes(std::int64_t rows, std::int64_t cols) {
+    return checked_mul(rows, checked_mul(checked_add(cols, 511) / 512, 64));
+}
+
+OperandFacts operand_facts(const ProblemSize& size, Type type, bool packed) {
+    const auto bytes_of = [&](std::int64_t rows, std::int64_t cols) {
+        return packed ? bit_bytes(rows, cols) : matrix_bytes(type, rows, cols);
+    };
+    const std::int64_t c_bytes = bytes_of(size.m, size.n), a_bytes = bytes_of(size.m, size.k);
+    return {type, size, checked_add(checked_add(a_bytes, bytes_of(size.k, size.n)), c_bytes), c_bytes, packed};
 }
 
 MatrixName name_of(const std::string& path, const Request& request, const std::optional<RawShape>& raw) {
@@ -79,7 +90,8 @@ OperandFacts read_operand_facts(const Request& request) {
         require_equal_types(request.a, facts_a, request.add, facts_c0);
         require_size_of_sum(request, facts_c0.rows, facts_c0.cols, m, n);
     }
-    return {facts_a.type, {m, k, n}, facts_a.bytes, facts_b.bytes, matrix_bytes(facts_a.type, m, n)};
+    const std::int64_t c_bytes = matrix_bytes(facts_a.type, m, n);
+    return {facts_a.type, {m, k, n}, checked_add(checked_add(facts_a.bytes, facts_b.bytes), c_bytes), c_bytes};
 }
 
 }  // namespace heptad

@@ -13,11 +13,17 @@ namespace heptad {
 struct OperandFacts {
     Type type = Type::f32;
     ProblemSize size;
-    std::int64_t a_bytes = 0, b_bytes = 0, c_bytes = 0;
+    std::int64_t bytes = 0, c_bytes = 0;                                         // in memory: of A, B and C, and of C
+    bool packed = false;                                                         // bits in words
+    std::optional<std::int64_t> columns_a = {}, columns_b = {}, columns_c = {};  // of packed .npy files
 
-    /// Of A, B and C, and of a copy of C0 where it is kept.
-    std::int64_t bytes(bool keeps_c0) const;
+    /// With those of C0, of which numbers keep a copy until the result is checked.
+    std::int64_t bytes_of(const Request& request) const;
 };
+/// The same of matrices that are in no file yet.
+OperandFacts operand_facts(const ProblemSize& size, Type type, bool packed);
+/// Bytes of rows x cols packed bits in memory.
+std::int64_t bit_bytes(std::int64_t rows, std::int64_t cols);
 
 /// A file as the library names it: with the type asked for, and a shape where it has no header.
 MatrixName name_of(const std::string& path, const Request& request, const std::optional<RawShape>& raw = {});

@@ -1,5 +1,4 @@
-#include "product/request/outer_levels.hpp"
-
+// Outer levels of a product from file to file, as asked for; and a word where they would pay.
 #include <fmt/format.h>
 
 #include "base/fail_if.hpp"
@@ -7,6 +6,7 @@
 #include "base/types.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "product/device/device_list.hpp"
+#include "product/request/file_stage.hpp"
 
 namespace heptad {
 namespace {

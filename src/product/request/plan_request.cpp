@@ -13,7 +13,6 @@
 #include "io/matrix_file.hpp"
 #include "product/request/file_stage.hpp"
 #include "product/request/memory_limits.hpp"
-#include "product/request/outer_levels.hpp"
 #include "product/request/request_plan.hpp"
 
 namespace heptad {
@@ -91,23 +90,19 @@ RequestPlan plan_by_files(const Request& request, const ProblemSize& size, std::
     return plan;
 }
 
-RequestPlan plan_bits(const Request& request, Type algebra, const ProblemSize& size,
-                      std::optional<double> disk_bytes_per_s) {
+RequestPlan plan_bits(const Request& request, const OperandFacts& facts, std::optional<double> disk_bytes_per_s) {
     require_whole_count(request);
-    BitFacts facts;
-    facts.size = size;
-    facts.operand_bytes = bit_bytes(size);
     const auto fits = [&](std::int64_t bytes) { return request.memory_bytes.value_or(bytes) >= bytes; };
-    if (!fits(facts.operand_bytes) && !request.count) {
-        return plan_by_files(request, size, disk_bytes_per_s);
+    if (!fits(facts.bytes) && !request.count) {
+        return plan_by_files(request, facts.size, disk_bytes_per_s);
     }
-    if (bits_go_to_device(request, size)) {
-        return decide_bits_on_device(request, algebra, size, false);
+    if (bits_go_to_device(request, facts)) {
+        return decide_bits_on_device(request, facts, false);
     }
     require_no_count(request);
-    RequestPlan plan = decide_bits(request, algebra, facts, false);
-    if (!plan.over && !fits(checked_add(facts.operand_bytes, plan.decided.workspace_bytes))) {
-        return plan_by_files(request, size, disk_bytes_per_s);
+    RequestPlan plan = decide_bits(request, facts, false);
+    if (!plan.over && !fits(checked_add(facts.bytes, plan.decided.workspace_bytes))) {
+        return plan_by_files(request, facts.size, disk_bytes_per_s);
     }
     return plan;
 }
@@ -122,20 +117,18 @@ RequestPlan plan_request(const Request& request, const ProblemSize& size, bool b
     const Type type = request.type.value_or(Type::f32);
     if (const std::optional<Type> algebra = packed_algebra(type, request)) {
         refuse_outer_levels(request, "these are packed bits");
-        return plan_bits(request, *algebra, size, disk_bytes_per_s);
+        return plan_bits(request, operand_facts(size, *algebra, true), disk_bytes_per_s);
     }
     fail_if(request.count, ErrorCode::usage,
             "--count is for matrices of bits; use --type gf2 or --type bool and --device cuda");
-    const std::int64_t c_bytes = matrix_bytes(type, size.m, size.n);
-    const OperandFacts facts{type, size, matrix_bytes(type, size.m, size.k), matrix_bytes(type, size.k, size.n),
-                             c_bytes};
-    const std::int64_t operand_bytes = facts.bytes(request.beta != 0.0 && request.verify);
+    const OperandFacts facts = operand_facts(size, type, false);
+    const std::int64_t operand_bytes = facts.bytes_of(request);
     // Bits, one to a byte, are multiplied in memory only.
     if (request.memory_bytes.value_or(operand_bytes) < operand_bytes && !is_bit(type)) {
         return plan_by_files(request, size, disk_bytes_per_s);
     }
     refuse_outer_levels(request, "this product is made in memory, which --memory or --files would change");
-    return decide_numbers(request, facts, operand_bytes, false);
+    return decide_numbers(request, facts, false);
 }
 
 DiskRates measure_disk() {

@@ -10,7 +10,6 @@
 #include "product/device/host_operand_plan.hpp"
 #include "product/file/file_product.hpp"
 #include "product/request/bit_operands.hpp"
-#include "product/request/operands.hpp"
 
 namespace heptad {
 
@@ -28,7 +27,7 @@ struct FileRequestPlan : FileLaunch {
     DiskRates disk;
     double read_s = 0, write_s = 0, wall_s = 0;
     std::string stage_reason;      // why the host takes levels of its own, or none; mostly empty
-    std::string outer_level_hint;  // see outer_levels.hpp
+    std::string outer_level_hint;  // see file_stage.hpp
 
     bool disk_binds() const;
 };
@@ -76,25 +75,26 @@ void take_device_that_pays(const ProblemSize& size, Type type, std::int64_t oper
 /// Is this product of numbers, so many bytes in all, cut up by the host for devices?
 bool goes_over_devices(const Request& request, std::int64_t operand_bytes);
 /// The same of packed bits.
-bool bits_go_over_devices(const Request& request, const ProblemSize& size);
+bool bits_go_over_devices(const Request& request, const OperandFacts& facts);
 /// Packed bits on one NVIDIA device as a whole.
-bool bits_go_to_device(const Request& request, const ProblemSize& size);
+bool bits_go_to_device(const Request& request, const OperandFacts& facts);
+/// A plan for a device may be handed back without naming the device again.
+int bit_device_of(const Request& request);
 
-/// How numbers in memory, so many bytes in all, are multiplied. `carried_out`: as the plan of the request's file says,
+/// How numbers in memory are multiplied. `carried_out`: as the plan of the request's file says,
 /// if it has one, and with the memory and the devices that are there; throws what cannot be done before anything is
 /// read. Otherwise needs neither.
-RequestPlan decide_numbers(const Request& request, const OperandFacts& facts, std::int64_t operand_bytes,
-                           bool carried_out);
+RequestPlan decide_numbers(const Request& request, const OperandFacts& facts, bool carried_out);
 /// Is the plan of the request's file for this product? Told before the files are read; the product would refuse the
 /// same things after. Throws Error(input).
 void require_fitting_plan(const ProductPlan& given, const Request& request, Type type, const ProblemSize& size);
 /// As a plan says that a host's cut is part of: there are the devices and the memory, or Error(resource).
 HostDecision given_over_devices(const ProductPlan& given, const Request& request, std::int64_t operand_bytes);
 /// The same for packed bits on the processor or cut up by the host, and on one NVIDIA device.
-RequestPlan decide_bits(const Request& request, Type algebra, const BitFacts& facts, bool carried_out);
-RequestPlan decide_bits_on_device(const Request& request, Type algebra, const ProblemSize& size, bool carried_out);
+RequestPlan decide_bits(const Request& request, const OperandFacts& facts, bool carried_out);
+RequestPlan decide_bits_on_device(const Request& request, const OperandFacts& facts, bool carried_out);
 /// With as many levels as stay within so many bytes of workspace; a memory of the request asks for files instead.
-ProductPlan fitting_bit_plan(Type algebra, const ProblemSize& size, const Request& request, std::int64_t limit_bytes);
+ProductPlan fitting_bit_plan(const OperandFacts& facts, const Request& request, std::int64_t limit_bytes);
 /// A count of common ones is one product on one device as a whole. Throws Error(usage).
 void require_whole_count(const Request& request);
 void require_no_count(const Request& request);

@@ -1,6 +1,6 @@
 // A request that is carried out in memory: read, multiply, verify, write. Numbers and packed bits differ in each of
 // these, and not in their order.
-#include "product/request/whole_product.hpp"
+#include "product/request/routes.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -95,8 +95,7 @@ private:
 class PackedBits {
 public:
     using Whole = BitMatrix;
-    PackedBits(const Request& request, Type algebra, const BitFacts& facts)
-        : request_(request), algebra_(algebra), facts_(facts) {}
+    PackedBits(const Request& request, const OperandFacts& facts) : request_(request), facts_(facts) {}
 
     /// None where ones are counted.
     BitMatrix empty_result() const { return request_.count ? BitMatrix() : BitMatrix(facts_.size.m, facts_.size.n); }
@@ -138,7 +137,7 @@ public:
 
     VerifyResult verify(const BitMatrix& a, const BitMatrix& b, const BitMatrix& c, const std::optional<BitMatrix>& c0,
                         const VerifyOptions& options) const {
-        return verify_bits(algebra_, a, b, c, c0 ? std::optional<ConstBitView>(*c0) : std::nullopt, options);
+        return verify_bits(facts_.type, a, b, c, c0 ? std::optional<ConstBitView>(*c0) : std::nullopt, options);
     }
 
     void write(const BitMatrix& c, const FileHooks& hooks) const {
@@ -151,8 +150,7 @@ public:
 
 private:
     const Request& request_;
-    const Type algebra_;
-    const BitFacts& facts_;
+    const OperandFacts& facts_;
     std::optional<Matrix> counts_;
 };
 
@@ -166,7 +164,7 @@ check::JudgedBy judged_by(const Request& request, const RequestPlan& plan) {
 }
 
 template <class Matrices>
-Report multiply_whole(Matrices matrices, const Request& request, RequestPlan plan, const RequestHooks& hooks) {
+Report multiply_matrices(Matrices matrices, const Request& request, RequestPlan plan, const RequestHooks& hooks) {
     const auto stage = [&](const char* name) { return stage_hooks(hooks, name, request.threads); };
     stop_if_cancelled(hooks);
     const auto a = matrices.read(FileRole::a, stage("read A"));
@@ -201,8 +199,8 @@ Report multiply_whole(Matrices matrices, const Request& request, RequestPlan pla
 }
 
 template <class Matrices>
-VerifyResult verify_whole(const Matrices& matrices, const Request& request, VerifyOptions options,
-                          const RequestHooks& hooks) {
+VerifyResult verify_matrices(const Matrices& matrices, const Request& request, VerifyOptions options,
+                             const RequestHooks& hooks) {
     const auto stage = [&](const char* name) { return stage_hooks(hooks, name, request.threads); };
     const auto a = matrices.read(FileRole::a, stage("read A"));
     const auto b = matrices.read(FileRole::b, stage("read B"));
@@ -236,23 +234,15 @@ void require_passed(const VerifyResult& result, const std::string& subject, cons
     throw NotVerified(sentence + consequence, result);
 }
 
-Report multiply_numbers(const Request& request, const OperandFacts& facts, RequestPlan plan,
-                        const RequestHooks& hooks) {
-    return multiply_whole(Numbers(request, facts), request, std::move(plan), hooks);
+Report multiply_whole(const Request& request, const OperandFacts& facts, RequestPlan plan, const RequestHooks& hooks) {
+    return facts.packed ? multiply_matrices(PackedBits(request, facts), request, std::move(plan), hooks)
+                        : multiply_matrices(Numbers(request, facts), request, std::move(plan), hooks);
 }
 
-Report multiply_bits(const Request& request, const BitFacts& facts, RequestPlan plan, const RequestHooks& hooks) {
-    return multiply_whole(PackedBits(request, plan.type, facts), request, std::move(plan), hooks);
-}
-
-VerifyResult verify_numbers(const Request& request, const OperandFacts& facts, const VerifyOptions& options,
-                            const RequestHooks& hooks) {
-    return verify_whole(Numbers(request, facts), request, options, hooks);
-}
-
-VerifyResult verify_bits(const Request& request, Type algebra, const BitFacts& facts, const VerifyOptions& options,
-                         const RequestHooks& hooks) {
-    return verify_whole(PackedBits(request, algebra, facts), request, options, hooks);
+VerifyResult verify_whole(const Request& request, const OperandFacts& facts, const VerifyOptions& options,
+                          const RequestHooks& hooks) {
+    return facts.packed ? verify_matrices(PackedBits(request, facts), request, options, hooks)
+                        : verify_matrices(Numbers(request, facts), request, options, hooks);
 }
 
 }  // namespace heptad

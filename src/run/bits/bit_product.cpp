@@ -7,28 +7,16 @@
 #include "base/workspace.hpp"
 #include "kernels/bits/word_buffer.hpp"
 #include "run/bits/bit_level_runner.hpp"
-#include "run/bits/boolean_rows.hpp"
-#include "run/bits/boolean_slabs.hpp"
+#include "run/bits/boolean_products.hpp"
 
 namespace heptad::bits {
 namespace {
 
-struct Extent {
-    const std::uint64_t* begin;
-    const std::uint64_t* end;
-};
-Extent extent(const ConstBitView& v) {
-    if (v.rows == 0 || v.cols == 0) {
-        return {v.words, v.words};
-    }
-    return {v.words, v.words + (v.rows - 1) * v.stride + words_of(v.offset + v.cols)};
-}
-
 /// Two windows of the same rows may lie side by side; they overlap where a row of one shares a bit with a row of the
 /// other. Views of different strides are taken for overlapping as soon as their extents do.
 bool overlap(const ConstBitView& x, const ConstBitView& y) {
-    const Extent ex = extent(x), ey = extent(y);
-    if (ex.begin == ex.end || ey.begin == ey.end || ex.end <= ey.begin || ey.end <= ex.begin) {
+    const ByteRange of_x = byte_range(x), of_y = byte_range(y);
+    if (of_x.begin == of_x.end || of_y.begin == of_y.end || of_x.end <= of_y.begin || of_y.end <= of_x.begin) {
         return false;
     }
     if (x.stride != y.stride || x.stride == 0) {
@@ -40,11 +28,6 @@ bool overlap(const ConstBitView& x, const ConstBitView& y) {
     std::int64_t column = distance % row_bits;
     column += column < 0 ? row_bits : 0;
     return column < x.cols || column + y.cols > row_bits;
-}
-
-/// The words of a view's rows.
-View bytes_of(const BitView& view) {
-    return {view.words, Type::boolean, view.rows, 8 * words_of(view.cols + view.offset), 8 * view.stride, 1};
 }
 
 /// The classical product of some rows on all threads: parts of the result.
@@ -90,16 +73,6 @@ void multiply_boolean(const BitLaunch& launch, const ConstBitView& a, std::uint6
 void require_apart(const ConstBitView& c, const ConstBitView& operand, const char* name) {
     fail_if(overlap(c, operand), ErrorCode::input,
             "C overlaps {}; a bit product does not work in place, so give C memory of its own", name);
-}
-
-void require_workspace_apart(const void* memory, std::int64_t bytes, const ConstBitView& view, const char* name) {
-    const Extent words = extent(view);
-    const auto begin = reinterpret_cast<std::uintptr_t>(memory);
-    const std::uintptr_t end = begin + static_cast<std::uintptr_t>(std::max<std::int64_t>(bytes, 0));
-    const auto first = reinterpret_cast<std::uintptr_t>(words.begin),
-               last = reinterpret_cast<std::uintptr_t>(words.end);
-    fail_if(begin < end && first < last && first < end && begin < last, ErrorCode::input,
-            "the workspace of {} bytes at {} overlaps {}; give it memory of its own", bytes, memory, name);
 }
 
 void require_view(const ConstBitView& view, const char* name) {
@@ -154,9 +127,8 @@ void multiply_bits(Type algebra, const ConstBitView& a, const ConstBitView& b, c
     require_product(a, b, c);
     const ProblemSize size{a.rows, a.cols, b.cols};
     if (context.workspace_bytes >= 0) {
-        require_workspace_apart(context.workspace, context.workspace_bytes, a, "A");
-        require_workspace_apart(context.workspace, context.workspace_bytes, b, "B");
-        require_workspace_apart(context.workspace, context.workspace_bytes, c, "C");
+        require_workspace_apart(context.workspace, context.workspace_bytes, byte_range(a), byte_range(b),
+                                byte_range(c));
         if (c.rows == 0 || c.cols == 0) {
             return;  // nothing to do takes no workspace
         }
@@ -168,7 +140,7 @@ void multiply_bits(Type algebra, const ConstBitView& a, const ConstBitView& b, c
     Workspace own;
     std::int64_t limit_bytes = 0;
     while (options.levels < 0 && !plan.levels.empty() &&
-           !own.try_take(plan.workspace_bytes, bytes_of(c), limit_bytes)) {
+           !own.try_take(plan.workspace_bytes, byte_range(c), limit_bytes)) {
         plan = make_fitting_bit_plan(algebra, size, options, context.threads, limit_bytes);
     }
     multiply_bits(plan, a, b, c, accumulate, context.hooks, static_cast<std::uint64_t*>(own.data()));

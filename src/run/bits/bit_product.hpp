@@ -33,8 +33,6 @@ void multiply_packed(const BitLaunch& launch, const std::uint64_t* left, const s
 
 /// Throws Error(input) if C shares a bit with an operand.
 void require_apart(const ConstBitView& c, const ConstBitView& operand, const char* name);
-/// Throws Error(input) if the caller's scratch memory meets a matrix; gaps between its rows count.
-void require_workspace_apart(const void* memory, std::int64_t bytes, const ConstBitView& view, const char* name);
 /// Throws Error(input) if a view cannot be, such as one whose rows overlap.
 void require_view(const ConstBitView& view, const char* name);
 

@@ -7,13 +7,15 @@
 #include <random>
 #include <vector>
 
+#include "kernels/bits/leaf_kernels.hpp"
+
 namespace {
 
 using namespace heptad::bits;
 
 TEST(WordSums, every_number_of_terms_equals_a_loop) {
     std::mt19937_64 random(1);
-    for (const WordSum sum : {word_sum(), static_cast<WordSum>(word_sum_plain)}) {
+    for (const WordSum sum : {word_sum(), table_kernels().sum_words}) {
         for (const int count : {1, 2, 3, 4, 5, 8, 16, kMostTerms}) {
             for (const std::int64_t words : {8, 64, 520}) {
                 for (const bool adds : {false, true}) {

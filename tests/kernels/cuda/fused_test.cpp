@@ -137,8 +137,8 @@ void compare(const Case& c, const cuda::Stream& stream, cuda::CudaBackend& backe
     ASSERT_TRUE(target.matrix.equals(expected))
         << type_name(c.type) << " " << c.m << "x" << c.k << "x" << c.n << ", terms " << c.left << " and " << c.right
         << ", targets " << c.targets << ", products " << c.products << ", layouts " << static_cast<int>(c.left_layout)
-        << static_cast<int>(c.right_layout) << static_cast<int>(c.target_layout) << ", tile " << fused_tile_name(c.tile)
-        << ", order " << fused_order_name(c.order) << ", scales " << c.scales << ", seed " << seed;
+        << static_cast<int>(c.right_layout) << static_cast<int>(c.target_layout) << ", tile " << kFusedTiles.of(c.tile)
+        << ", order " << kFusedOrders.of(c.order) << ", scales " << c.scales << ", seed " << seed;
 }
 
 /// f64 has one tile.
@@ -147,7 +147,7 @@ struct Kernel {
     FusedTile tile;
 };
 std::string kernel_name(const ::testing::TestParamInfo<Kernel>& kernel) {
-    return fmt::format("{}_{}", type_name(kernel.param.type), fused_tile_name(kernel.param.tile));
+    return fmt::format("{}_{}", type_name(kernel.param.type), kFusedTiles.of(kernel.param.tile));
 }
 
 class FusedOnDevice : public ::testing::TestWithParam<Kernel> {};

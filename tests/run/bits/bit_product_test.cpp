@@ -5,7 +5,9 @@
 #include <thread>
 #include <tuple>
 
+#include "base/bit_words.hpp"
 #include "base/free_memory.hpp"
+#include "base/workspace.hpp"
 #include "kernels/bits/bit_test_matrices.hpp"
 #include "run/bits/bit_product.hpp"
 #include "run/bits/bit_test_options.hpp"
@@ -244,7 +246,8 @@ TEST(BitProduct, workspace_that_meets_a_matrix_is_refused) {
     const ConstBitView view{words.data() + 10, 5, 100, 4, 0};  // words 10 to 27: two of a row count, four apart
     const auto refuses = [&](std::size_t first, std::size_t count, const ConstBitView& matrix) {
         try {
-            require_workspace_apart(words.data() + first, static_cast<std::int64_t>(8 * count), matrix, "A");
+            heptad::require_workspace_apart(words.data() + first, static_cast<std::int64_t>(8 * count),
+                                            byte_range(matrix), {}, {});
             return false;
         } catch (const Error& error) {
             EXPECT_EQ(error.code(), ErrorCode::input);

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/kept_residues.hpp"
+#include "base/device_layout.hpp"
 #include "kernels/backend.hpp"
 #include "kernels/cuda/combine/pass_shape.hpp"
 #include "kernels/cuda/vendor/vendor_kernels.hpp"

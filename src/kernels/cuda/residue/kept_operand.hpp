@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/kept_residues.hpp"
+#include "base/device_layout.hpp"
 #include "kernels/cuda/residue/residue_kept.hpp"
 
 namespace heptad::cuda {

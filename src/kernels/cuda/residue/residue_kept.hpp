@@ -1,4 +1,4 @@
-// Residues that are there from a product before (base/kept_residues.hpp). The host knows which lines were looked at;
+// Residues that are there from a product before (base/device_layout.hpp). The host knows which lines were looked at;
 // what their residues were made with is compared on the device, where moduli and powers of two are decided.
 #pragma once
 

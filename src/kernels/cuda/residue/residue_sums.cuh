@@ -2,7 +2,7 @@
 // of the sums of blocks.
 #pragma once
 
-#include "base/number_tiles.hpp"
+#include "base/moduli.hpp"
 #include "kernels/cuda/residue/residue_levels.cuh"
 #include "kernels/cuda/residue/residue_loads.cuh"
 

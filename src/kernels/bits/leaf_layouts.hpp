@@ -1,4 +1,11 @@
-// 8 x 8 blocks, one per word, for the instruction that multiplies such blocks (GF2P8AFFINEQB).
+// How the leaves pack a block.
+//
+// SlabLayout, for products by table lookup: slabs of 512 columns, a cache line per row.
+//
+//   left            for each 32 columns, the 32-bit keys of all rows
+//   right, result   slab by slab; in a slab, row by row (the last slab may be narrower)
+//
+// BlockLayout: 8 x 8 blocks, one per word, for the instruction that multiplies such blocks (GF2P8AFFINEQB).
 //
 //   left     panels of 32 rows; in a panel, for each 8 columns, the four blocks below each other
 //   right    panels of up to 256 columns; in a panel, for each 8 rows, its blocks side by side
@@ -11,6 +18,20 @@
 #include "kernels/bits/leaf.hpp"
 
 namespace heptad::bits {
+
+inline constexpr int kSlabWords = 8;
+
+class SlabLayout : public LeafLayout {
+public:
+    /// `column_unit`: bits of the vector that the slabs are read with.
+    explicit SlabLayout(std::int64_t column_unit) : LeafLayout(kSlabWords, column_unit) {}
+    TileRange range(Role role, std::int64_t rows, std::int64_t cols, std::int64_t group,
+                    std::int64_t tile) const override;
+    void pack(Role role, const TileRange& range, int width, const std::uint64_t* tile, std::int64_t stride,
+              std::uint64_t* block) const override;
+    void unpack(Role role, const TileRange& range, int width, const std::uint64_t* block, std::uint64_t* tile,
+                std::int64_t stride) const override;
+};
 
 inline constexpr int kPanelBlockRows = kGroupRows / 8;
 inline constexpr int kPanelWords = 4;  // vectors of 64 columns that a panel has at most

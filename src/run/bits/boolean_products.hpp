@@ -1,8 +1,12 @@
-// The Boolean product row by row where that takes fewer loads than lookups: where A has few ones, or where rows of C
-// fill up after few of them. A row of a slab of C (512 columns) is the OR of the rows of B's slab that a row of A
-// names; these lie in the L2 cache while many rows of A meet them, and a row that has every bit it can get is finished.
+// The Boolean product row by row where that takes fewer loads than lookups.
 //
-// Which bands of rows are worth it is found out by a sample of their rows; the others are left to the tables.
+// Where A has hardly any ones, row i of C is the OR of the rows of B that row i of A names. Nothing is packed, because
+// a row of B is not met often enough to repay it.
+//
+// Where A has few ones, or where rows of C fill up after few of them, the same slab by slab of 512 columns: the rows of
+// B's slab that a row of A names lie in the L2 cache while many rows of A meet them, and a row that has every bit it
+// can get is finished. Which bands of rows are worth it is found out by a sample of their rows; the others are left to
+// the tables.
 #pragma once
 
 #include <vector>
@@ -13,6 +17,13 @@
 #include "run/work_meter.hpp"
 
 namespace heptad::bits {
+
+/// Is a row of B used once or less, on an average? Reads A until it is not.
+bool meets_rows_once(const ConstBitView& a);
+
+/// c = a * b, or c |= a * b. The shapes fit and c overlaps nothing. Throws Error(cancelled).
+void multiply_boolean_rows(const ConstBitView& a, const ConstBitView& b, const BitView& c, bool accumulate,
+                           ThreadPool& pool, const RunHooks& hooks);
 
 /// Row groups of A and C (first, one past the last).
 struct GroupRange {
