@@ -52,6 +52,27 @@ TEST_F(MpiDevice, blocks_of_ranks_go_by_residues) {
     }
 }
 
+TEST_F(MpiDevice, exact_products_are_made_or_refused_by_all_ranks) {
+    make_operands(150, 130, 141, "<f8");
+    const TestMatrix c0 = integers(150, 141, 3);
+    write_matrix("C0.npy", c0, "<f8");
+    const Words exact{"--device", "cuda", "--accuracy", "exact", "--alpha", "2", "--beta", "-3", "--add", "C0.npy"};
+    const auto with = [&](const char* algorithm) {
+        Words words = exact;
+        words.insert(words.end(), {"--algorithm", algorithm});
+        return words;
+    };
+    for (const char* algorithm : {"grid", "pegmm", "mod-pegmm"}) {
+        expect_product(2, with(algorithm), product(a_, b_, 2, -3, c0));
+    }
+    a_.at(149, 0) = 1e-90;  // of the last rank
+    a_.at(149, 1) = 1e90;
+    write_matrix("A.npy", a_, "<f8");
+    for (const char* algorithm : {"grid", "pegmm", "mod-pegmm"}) {
+        expect_failure(3, started(2, mul(with(algorithm))), {"an exact product of these matrices takes"});
+    }
+}
+
 TEST_F(MpiDevice, ranks_take_devices_by_their_place_on_the_machine_and_name_their_stages) {
     make_operands(300, 200, 100, "<f4");
     const nlohmann::json object =

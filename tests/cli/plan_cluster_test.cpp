@@ -41,7 +41,8 @@ TEST_F(PlanCluster, exact_plans_leave_k_whole_and_promise_one_rounding) {
     const std::vector<std::string> exact{"--accuracy", "exact"};
     const std::string text = heptad_ok(plan_words("8192", "6", exact));
     EXPECT_NE(text.find("expected error: one rounding of the exact product"), std::string::npos) << text;
-    EXPECT_EQ(last_line(text).rfind("plan 8192x8192x8192 f32 rank={ranks=6;algorithm=grid;grid=3x1x2} ", 0), 0U)
+    EXPECT_EQ(last_line(text).rfind("plan 8192x8192x8192 f32 rank={ranks=6;algorithm=grid;grid=3x1x2;panels=1} ", 0),
+              0U)
         << text;
     const nlohmann::json object = heptad_json(plan_words("8192", "8", exact));
     EXPECT_EQ(object["guaranteed_bound"]["norm"], "|AB|_ij") << object;

@@ -17,7 +17,7 @@ bool takes_whole_k(Accuracy accuracy, Type type) {
 
 void refuse_exact(Accuracy accuracy, Type type, const char* place) {
     fail_if(takes_whole_k(accuracy, type), ErrorCode::usage,
-            "accuracy exact is for products in memory and of heptad-mpi, and not {}; use accuracy strict", place);
+            "accuracy exact is for products in memory and with heptad-mpi, not {}; use accuracy strict", place);
 }
 
 std::string to_string(const Problem& problem) {

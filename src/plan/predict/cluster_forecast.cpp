@@ -121,9 +121,12 @@ private:
             operations(ceil_div(plan_.m, plan_.rank->grid.pm), ceil_div(plan_.k, plan_.rank->grid.pk),
                        ceil_div(plan_.n, plan_.rank->grid.pn));
         const double gathered = element_ * gathered_elements(size, plan_.rank->grid);
-        const double longest = std::max({stage("multiply", "DR", (a_ + b_) / busy, rates_.disk_bytes_per_s),
-                                         stage("multiply", "NR", gathered, rates_.network_bytes_per_s),
-                                         stage("multiply", "MM", largest, rates_.operations_per_s)});
+        const double read_s = stage("multiply", "DR", (a_ + b_) / busy, rates_.disk_bytes_per_s);
+        const double gather_s = stage("multiply", "NR", gathered, rates_.network_bytes_per_s);
+        const double product_s = stage("multiply", "MM", largest, rates_.operations_per_s);
+        // What there is one panel of has one stage after the other.
+        const double longest =
+            plan_.rank->panels > 1 ? std::max({read_s, gather_s, product_s}) : read_s + gather_s + product_s;
         const double summed = element_ * reduced_elements(size, plan_.rank->grid);
         result_.multiply_s = longest + stage("multiply", "RS", summed, rates_.network_bytes_per_s) +
                              stage("multiply", "DW", c_ / busy, rates_.disk_bytes_per_s);

@@ -80,18 +80,15 @@ TEST(cluster_plan, what_is_rounded_once_leaves_k_whole_within_the_memory) {
         EXPECT_LE(in_flight, request.memory_bytes / 2) << to_string(plan);
         EXPECT_GT(3 * in_flight, request.memory_bytes / 2) << to_string(plan);
     }
-    const auto refused = [&](const ClusterRequest& asked) {
-        EXPECT_THROW(make_cluster_plan(deep, Type::f32, 8, asked, {}), Error);
+    const auto refused = [&](const std::string& named, std::optional<ClusterGrid> grid, std::optional<BlockSize> block,
+                             std::int64_t memory_bytes) {
+        EXPECT_THROW(make_cluster_plan(deep, Type::f32, 8, {named, grid, block, memory_bytes, true}, {}), Error);
     };
-    request = {.whole_k = true};
-    request.grid = ClusterGrid{2, 2, 2};
-    refused(request);
-    request = {.memory_bytes = 1 << 24, .whole_k = true};
-    refused(request);
-    request = {.algorithm = "caps", .whole_k = true};
-    refused(request);
-    request = {.algorithm = "pegmm", .block = BlockSize{8, 8, 8}, .whole_k = true};
-    refused(request);
+    constexpr std::int64_t kEnough = std::int64_t{1} << 40;
+    refused("auto", ClusterGrid{2, 2, 2}, {}, kEnough);
+    refused("auto", {}, {}, 1 << 24);
+    refused("caps", {}, {}, kEnough);
+    refused("pegmm", {}, BlockSize{8, 8, 8}, kEnough);
 }
 
 TEST(cluster_plan, blocks_of_p4_cover_rows_of_a_and_columns_of_b) {

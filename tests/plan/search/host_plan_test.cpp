@@ -253,19 +253,20 @@ TEST(HostPlan, accuracy_limits_levels_at_the_host) {
 TEST(HostPlan, what_is_rounded_once_leaves_k_whole_and_brings_c) {
     HostProblem problem = cube(1 << 12);
     problem.accuracy = Accuracy::exact;
-    const Told plain = make_plan(problem, devices(2, kGiB / 2), {});
+    const HostFacts host{64 * kGiB};
+    const Told plain = make_plan(problem, devices(2, kGiB / 2), host);
     EXPECT_EQ(plain.levels, 0);
     EXPECT_EQ(plain.steps, 1);
     EXPECT_GE(plain.block.k, problem.size.k);
     EXPECT_GT(plain.tasks, 1);
     problem.accumulate = true;
-    const Told adds = make_plan(problem, devices(2, kGiB / 2), {});
+    const Told adds = make_plan(problem, devices(2, kGiB / 2), host);
     EXPECT_EQ(adds.upload_bytes, plain.upload_bytes + plain.download_bytes);
     EXPECT_GT(adds.host_bytes, plain.host_bytes);
     problem.constraints.levels = 1;
-    EXPECT_THROW(make_plan(problem, devices(2, kGiB / 2), {}), Error);
+    EXPECT_THROW(make_plan(problem, devices(2, kGiB / 2), host), Error);
     problem.constraints = {};
-    EXPECT_THROW(make_plan(problem, devices(2, 1 << 16), {}), Error);
+    EXPECT_THROW(make_plan(problem, devices(2, 1 << 16), host), Error);
 }
 
 TEST(HostPlan, more_devices_are_predicted_faster) {

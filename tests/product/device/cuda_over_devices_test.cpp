@@ -71,6 +71,41 @@ TEST_F(CudaOverDevices, every_type_equals_the_definition) {
     }
 }
 
+TEST_F(CudaOverDevices, exact_products_have_the_bits_of_the_processor) {
+    for (const Type type : {Type::f32, Type::f64}) {
+        Random random(5);
+        std::normal_distribution<double> normal;
+        const auto normal_matrix = [&](std::int64_t rows, std::int64_t cols, Layout layout) {
+            GuardedMatrix matrix(type, rows, cols, layout);
+            for (std::int64_t i = 0; i < rows; ++i) {
+                for (std::int64_t j = 0; j < cols; ++j) {
+                    matrix.set(i, j, normal(random));
+                }
+            }
+            return matrix;
+        };
+        for (const Layout layout : {Layout::rows, Layout::columns_padded}) {
+            const GuardedMatrix a = normal_matrix(530, 395, layout), b = normal_matrix(395, 601, layout);
+            const GuardedMatrix c0 = normal_matrix(530, 601, layout);
+            for (const double beta : {0.0, -1.3}) {
+                Options options;
+                options.accuracy = Accuracy::exact;
+                GuardedMatrix expected = c0;
+                multiply_in_memory(0.7, a.view(), b.view(), beta, expected.view(), options, {});
+                options.device = "cuda";
+                options.accumulate = beta != 0;
+                options.host.device_memory_bytes = std::int64_t{24} << 20;
+                const ProductPlan plan = make_plan_over_devices({530, 395, 601}, type, type, options, {}).plan;
+                for (const int devices : {1, 2}) {
+                    GuardedMatrix c = c0;
+                    run_host_plan(plan, same_device(devices), 0.7, a.view(), b.view(), beta, c.view(), {});
+                    EXPECT_TRUE(c.equals_byte_for_byte(expected)) << to_string(plan) << " over " << devices;
+                }
+            }
+        }
+    }
+}
+
 TEST_F(CudaOverDevices, little_device_memory_leads_to_many_blocks_of_a_large_product) {
     for (const Type type : {Type::f32, Type::i32, Type::i64}) {
         Random random(3);

@@ -34,7 +34,7 @@ TEST(ExactOverDevices, products_have_the_bits_of_one_place_whatever_is_cut) {
             GuardedMatrix expected = c0;
             multiply_in_memory(alpha, a.view(), b.view(), beta, expected.view(), options, {});
             for (const int devices : {1, 2, 5}) {
-                for (const std::int64_t memory : {std::int64_t{1} << 40, std::int64_t{700'000}}) {
+                for (const std::int64_t memory : {std::int64_t{1} << 40, std::int64_t{400'000}}) {
                     options.device = fmt::format("cpu:{}", devices);
                     options.host.device_memory_bytes = memory;
                     GuardedMatrix c = c0;
