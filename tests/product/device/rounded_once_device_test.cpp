@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -315,9 +316,13 @@ TEST(rounded_once_device, integers_of_64_bits_have_the_bits_of_the_processor) {
             fill_integers(x.a, 24);
             fill_integers(x.b, 25);
             fill_integers(x.c, 26);
-            for (std::int64_t p = 0; p < size.k; ++p) {  // the largest sums
-                set_integer(Type::i64, element_pointer(x.a.view(), 0, p), std::numeric_limits<std::int64_t>::min());
-                set_integer(Type::i64, element_pointer(x.b.view(), p, 0), std::numeric_limits<std::int64_t>::min());
+            // The largest sums, of numbers and of what their bytes with signs stand for modulo 2^64.
+            constexpr std::int64_t kLargest[] = {std::numeric_limits<std::int64_t>::min(), 0x7f7f7f7f7f7f7f80};
+            for (std::int64_t line = 0; line < std::min<std::int64_t>({2, size.m, size.n}); ++line) {
+                for (std::int64_t p = 0; p < size.k; ++p) {
+                    set_integer(Type::i64, element_pointer(x.a.view(), line, p), kLargest[line]);
+                    set_integer(Type::i64, element_pointer(x.b.view(), p, line), kLargest[line]);
+                }
             }
             for (const auto& [alpha, beta] : {std::pair{1.0, 0.0}, {-3.0, 1.0}, {0x1p63, -5.0}, {0.0, 2.0}}) {
                 for (const int levels : {-1, 0, 1, 2}) {

@@ -101,7 +101,8 @@ __global__ void __launch_bounds__(kThreads) convert_sums_exactly(const __grid_co
 template <class T, int Pieces>
 DeviceStatus with_levels(const ExactConvert& launch, StreamHandle stream) {
     const ResidueConvert& lines = launch.lines;
-    const ExactConvertArguments args{launch, line_ways<T>(lines), {exact_constants(), modulus_constants()}};
+    constexpr ExactConstants kOfNumbers = exact_constants();
+    const ExactConvertArguments args{launch, line_ways<T>(lines), {kOfNumbers, modulus_constants()}};
     constexpr std::size_t kOfTile = sizeof(Tile<KeptNumber<T, Pieces>>);
     switch (lines.to[0].levels) {
         case 2:

@@ -4,6 +4,9 @@
 // multiplied in pieces of 16 bits, those of two moduli by one instruction; the upper pieces' sums tell the quotient.
 #pragma once
 
+#include <algorithm>
+#include <array>
+
 #include "kernels/cuda/residue/residue_choice.cuh"
 #include "kernels/cuda/residue/residue_entries.cuh"
 
@@ -43,7 +46,7 @@ constexpr int bits_of_product(int count) {
 }
 static_assert(bits_of_product(kMostDeviceModuli) <= kPieceBits * kMostPieces);
 
-RemainderTable remainder_table(int count) {
+constexpr RemainderTable remainder_table(int count) {
     RemainderTable table{};
     const Unsigned128 product = product_of_moduli(count);
     table.product[0] = static_cast<std::uint64_t>(product);
@@ -67,12 +70,17 @@ RemainderTable remainder_table(int count) {
     return table;
 }
 
-/// For every number of moduli from the fewest on.
+/// For every number of moduli from the fewest on; best known to the compiler.
 template <class T>
 void fill_remainder_tables(RemainderTable (&tables)[kModuliChoices]) {
-    for (int choice = 0; choice < kModuliChoices; ++choice) {
-        tables[choice] = remainder_table(kFewestModuli<T> + choice);
-    }
+    constexpr auto kAll = [] {
+        std::array<RemainderTable, kModuliChoices> all{};
+        for (std::size_t choice = 0; choice < all.size(); ++choice) {
+            all[choice] = remainder_table(kFewestModuli<T> + static_cast<int>(choice));
+        }
+        return all;
+    }();
+    std::copy(kAll.begin(), kAll.end(), tables);
 }
 
 __device__ __forceinline__ double rounded(long long x) {
