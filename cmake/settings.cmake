@@ -52,9 +52,13 @@ endfunction()
 # made, once for them. Hence a name in an unnamed namespace occurs once per target. Kernels are left out: what is inlined
 # into them shall not depend on their neighbours.
 option(HEPTAD_UNITE "compile several sources of a target together" ON)
+if(HEPTAD_UNITE)
+  # g++ would look for garbage after every hundred MB, and find little: an eighth of its time, for a tenth less memory.
+  add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=1048576>)
+endif()
 function(heptad_unite target)
   if(HEPTAD_UNITE)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
   endif()
 endfunction()
 

@@ -8,7 +8,7 @@
 namespace heptad {
 namespace {
 
-constexpr std::int64_t kSide = 8192, kDeep = 4096, kShallow = 512, kFewWaves = 4;
+constexpr std::int64_t kLongSide = 8192, kDeep = 4096, kShallow = 512, kFewWaves = 4;
 /// Columns that tiles at the edge do not have: few, and all others still begin where vectors do.
 constexpr int kMissing = 4;
 constexpr int kProductsInTurn = 4;
@@ -38,7 +38,7 @@ WholeWaves whole_waves(const FusedProfile& profile, const FusedDevice& device, s
 FusedProfile fit_fused_profile(FusedProfile profile, const FusedDevice& device, const FusedStopwatch& seconds,
                                std::int64_t more_k) {
     const std::int64_t deep = kDeep + more_k, shallow = kShallow + more_k;
-    const WholeWaves waves = whole_waves(profile, device, kSide);
+    const WholeWaves waves = whole_waves(profile, device, kLongSide);
     const double tile = static_cast<double>(profile.tile_m) * profile.tile_n;
     const double tiles = static_cast<double>(waves.rows * waves.cols);
     const auto time = [&](const OperandCounts& counts, std::int64_t k, bool misaligned = false) {

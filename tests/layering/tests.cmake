@@ -11,7 +11,7 @@ endif()
 # Every header compiles alone: one test per header, C and C++ for the C interface. A few that many include are
 # precompiled, and a header that includes one of those, itself or through others, is compiled after it: what a header
 # includes comes before its own text anyway, so that it still sees nothing but that. (On average 0.5 instead of 1.1 s.)
-set(precompiled kernels/backend.hpp plan/model/plan.hpp heptad/heptad.hpp)
+set(precompiled product/memory/product.hpp kernels/backend.hpp plan/model/plan.hpp heptad/heptad.hpp)
 
 # A header with everything of ours that it includes, itself or through others.
 function(included_by header out)
@@ -22,7 +22,7 @@ function(included_by header out)
     foreach(line ${lines})
       string(REGEX REPLACE "^[^<\"]*[<\"]([^>\"]*).*" "\\1" name ${line})
       foreach(folder include/ src/ "")
-        if(EXISTS ${PROJECT_SOURCE_DIR}/${folder}${name})
+        if(EXISTS ${PROJECT_SOURCE_DIR}/${folder}${name} AND NOT IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${folder}${name})
           included_by(${PROJECT_SOURCE_DIR}/${folder}${name} more)
           list(APPEND found ${more})
           break()

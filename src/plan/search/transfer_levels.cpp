@@ -15,7 +15,7 @@ namespace heptad {
 namespace {
 
 /// A part of a matrix cut into equal blocks, row by row; those at the edge are smaller, or have nothing.
-struct Blocks {
+struct OperandBlocks {
     MatrixWindow whole;
     std::int64_t block_rows, block_cols;
     int in_row;
@@ -28,7 +28,7 @@ struct Blocks {
     }
 };
 
-std::vector<Term<MatrixWindow>> terms_inside(const Blocks& blocks, const std::vector<BlockTerm>& terms) {
+std::vector<Term<MatrixWindow>> terms_inside(const OperandBlocks& blocks, const std::vector<BlockTerm>& terms) {
     std::vector<Term<MatrixWindow>> inside;
     for (const BlockTerm& term : terms) {
         if (const MatrixWindow window = blocks.window(term.block); window.elements() > 0) {
@@ -162,7 +162,7 @@ public:
         const BlockGrid& grid = layer_.grid;
         const ProblemSize block{ceil_div(product.c.rows, grid.m), ceil_div(product.a.cols, grid.k),
                                 ceil_div(product.c.cols, grid.n)};
-        const Blocks a{product.a, block.m, block.k, grid.k}, b{product.b, block.k, block.n, grid.n},
+        const OperandBlocks a{product.a, block.m, block.k, grid.k}, b{product.b, block.k, block.n, grid.n},
             c{product.c, block.m, block.n, grid.n};
         const bool closes = ends.closing > 0;
         const std::vector<const BlockProduct*> order = order_of_arrival(layer_, closes);
