@@ -111,8 +111,12 @@ struct ScaledLines {
     }
 };
 
-Evenness judge(const HeldOperand& a, const HeldOperand& b, std::int64_t k, int parts, Type type, Communicator& ranks,
+Evenness judge(const HeldOperand& a, const HeldOperand& b, const RankWork& work, const std::vector<LevelPlan>& levels,
                Backend& backend) {
+    const Type type = work.plan.type;
+    Communicator& ranks = work.ranks;
+    const std::int64_t k = problem_size(work.plan).k;
+    const int parts = is_complex(type) ? 2 : 1;
     const OperandEffects effects{effects_of(a.rows), effects_of(a.cols), effects_of(b.rows), effects_of(b.cols)};
     Evenness even = exponents_for(effects, a.scan.rows, b.scan.cols);
     const LineExponents of_a = even.scales() ? even.of_a() : LineExponents{};
@@ -120,23 +124,31 @@ Evenness judge(const HeldOperand& a, const HeldOperand& b, std::int64_t k, int p
     const InnerSample sample = inner_sample(effects.a_inner, effects.b_inner, 0, k, false);
     ScaledLines rows(static_cast<std::int64_t>(a.scan.rows.size()));
     ScaledLines cols(static_cast<std::int64_t>(b.scan.cols.size()));
+    MeetingSamples samples(problem_size(work.plan), levels);
     a.for_each_window([&](const Window& window, const View& part) {
         cpu::scale_lines(part, of_a.of_block(window.row, window.col));
+        samples.of_a.note(part, window.row, window.col, {}, effects.a_rows.mean);
         rows.note(backend, part, window.row, part_of(sample, window.col, window.cols), effects.a_rows.mean);
     });
     b.for_each_window([&](const Window& window, const View& part) {
         cpu::scale_lines(part, of_b.of_block(window.row, window.col));
+        samples.of_b.note(transposed(ConstView(part)), window.col, window.row, {}, effects.b_cols.mean);
         cols.note(backend, transposed(ConstView(part)), window.col, part_of(sample, window.row, window.rows),
                   effects.b_cols.mean);
     });
     rows.merge(ranks);
     cols.merge(ranks);
+    merge_everywhere(ranks, samples.of_a.values, add_to);
+    merge_everywhere(ranks, samples.of_b.values, add_to);
+    samples.of_a.leave_out_zeros(even.rows);
+    samples.of_b.leave_out_zeros(even.cols);
     even.max_a = rows.largest;
     even.max_b = cols.largest;
     // A line of complex numbers is one of twice as many reals.
     const std::int64_t reals = k * parts;
     if (norms_are_in_reach({reals, a.scan.rows, a.scan.row_sums, even.rows, rows.largest, rows.sums},
-                           {reals, b.scan.cols, b.scan.col_sums, even.cols, cols.largest, cols.sums})) {
+                           {reals, b.scan.cols, b.scan.col_sums, even.cols, cols.largest, cols.sums}) &&
+        (levels.empty() || samples.keep_the_digit(levels))) {
         const std::size_t places = sample.places.size() * static_cast<std::size_t>(parts);
         const OperandTails tails{rows.counts.tails(a.scan.rows, places), cols.counts.tails(b.scan.cols, places),
                                  sample.total_weight, sample.total_weight};
@@ -165,13 +177,14 @@ std::optional<Evenness> judge_for_caps(const RankWork& work) {
     even.max_b = b.scan.max_abs;
     even.value = 1;
     if (std::isfinite(even.max_a) && std::isfinite(even.max_b) && even.max_a > 0 && even.max_b > 0) {
-        even = judge(a, b, k, is_complex(type) ? 2 : 1, type, work.ranks, backend);
-        const std::vector<LevelPlan> levels(static_cast<std::size_t>(work.plan.rank->steps),
-                                            LevelPlan{"strassen", LevelMode::parallel, ""});
+        const bool balanced = work.node.options.accuracy == Accuracy::balanced;
+        const std::vector<LevelPlan> none,
+            levels(static_cast<std::size_t>(work.plan.rank->steps), LevelPlan{"strassen", LevelMode::parallel, ""});
+        even = judge(a, b, work, balanced ? levels : none, backend);
         const bool too_short = only_levels_round(even, k, levels);
         const bool uneven = !(even.value >= least_evenness_of(levels));  // NaN too
         if (uneven || too_short) {
-            if (work.node.options.accuracy == Accuracy::balanced) {
+            if (balanced) {
                 work.node.note({.fell_back = true, .uneven = uneven, .short_numbers = !uneven});
                 return std::nullopt;
             }

@@ -112,7 +112,8 @@ LayerJudgement judge_sums(const ProductPlan& plan, const ConstView& a, const Con
     judged.safe = layer_sums_are_safe(layer_growth(layer_of(plan)), a.type, plan.k, alpha, beta,
                                       {of_a.max_abs, of_b.max_abs, beta == 0 ? 0 : backend.scan(c).max_abs});
     if (judged.safe) {
-        judged.evenness = judge_evenness(backend, a, of_a, b, of_b, true);
+        judged.evenness = judge_evenness(backend, a, of_a, b, of_b,
+                                         plan.least_evenness > 0 ? levels : std::vector<LevelPlan>{}, true);
         judged.even = judged.evenness.value >= least_evenness_of(levels);
         judged.too_short = judged.even && only_levels_round(judged.evenness, plan.k, levels);
         if (!judged.even || (judged.too_short && plan.least_evenness > 0)) {

@@ -273,7 +273,8 @@ private:
                 of_a = backend.scan(a_.on_device(whole(size_.m, size_.k)));
                 of_b = backend.scan(b_.on_device(whole(size_.k, size_.n)));
                 const std::vector<LevelPlan> level{{schedule_.algorithm, LevelMode::serial, ""}};
-                const Evenness even = judge_evenness(backend, a_.host(), of_a, b_.host(), of_b, false);
+                const Evenness even = judge_evenness(backend, a_.host(), of_a, b_.host(), of_b,
+                                                     keeps_digits_ ? level : std::vector<LevelPlan>{}, false);
                 is_uneven_ = even.value < least_evenness_of(level);
                 is_too_short_ = !is_uneven_ && only_levels_round(even, size_.k, level);
             });

@@ -209,8 +209,17 @@ bool norms_are_in_reach(const LineSizes& of_rows, const LineSizes& of_cols) {
     return a.most / a.least * (b.most / b.least) <= kMostBelow;
 }
 
+MeetingSamples::MeetingSamples(const ProblemSize& size, const std::vector<LevelPlan>& levels)
+    : of_a(size.m, size.k, grid_of(levels).m, grid_of(levels).k, false),
+      of_b(size.n, size.k, grid_of(levels).n, grid_of(levels).k, true) {}
+
+bool MeetingSamples::keep_the_digit(const std::vector<LevelPlan>& levels) const {
+    constexpr double kDigit = 10;
+    return growth_in(of_a, of_b, levels) <= kDigit;  // false for NaN
+}
+
 Evenness judge_evenness(Backend& backend, const ConstView& a, const ScanResult& a_scan, const ConstView& b,
-                        const ScanResult& b_scan, bool may_scale) {
+                        const ScanResult& b_scan, const std::vector<LevelPlan>& levels, bool may_scale) {
     Evenness even;
     if (a_scan.max_abs == 0 || b_scan.max_abs == 0 || a_scan.rows.empty() || b_scan.cols.empty()) {
         even.max_a = a_scan.max_abs;
@@ -264,18 +273,16 @@ Evenness judge_evenness(Backend& backend, const ConstView& a, const ScanResult& 
         left.sums.empty() || right.sums.empty()
             ? lines_are_in_reach(a_scan.rows, b_scan.cols, even)
             : norms_are_in_reach(sizes_of(left, even.rows, scaled_a), sizes_of(right, even.cols, scaled_b));
-    // The lower estimate is of lines, whichever of them meet. What some of them meet with is looked at for itself,
-    // unless so few values or lines would make it a matter of luck.
-    constexpr double kLeastShare = 0.3;
-    constexpr std::size_t kFewestPlaces = 32;
-    constexpr std::int64_t kFewestLines = 16;
-    const auto meets = [&] {
-        return of_a.places.size() < kFewestPlaces || std::min(a.rows, b.cols) < kFewestLines ||
-               share_that_meets(some_rows(a, of_a, a_lines, effects.a_rows.mean),
-                                some_rows(transposed(b), of_a, {b_lines.cols, b_lines.rows}, effects.b_cols.mean)) >=
-                   kLeastShare;
+    // The lower estimate is of lines, whichever of them meet. What some of them meet with is tried.
+    const auto levels_keep_the_digit = [&] {
+        MeetingSamples samples({a.rows, a.cols, b.cols}, levels);
+        samples.of_a.note(a, 0, 0, a_lines, effects.a_rows.mean);
+        samples.of_b.note(transposed(b), 0, 0, {b_lines.cols, b_lines.rows}, effects.b_cols.mean);
+        samples.of_a.leave_out_zeros(even.rows);
+        samples.of_b.leave_out_zeros(even.cols);
+        return samples.keep_the_digit(levels);
     };
-    if (in_reach && meets()) {
+    if (in_reach && (levels.empty() || levels_keep_the_digit())) {
         even.value = evenness_of(tails, effects, even.max_a, even.max_b);
     }
     even.exact_products = exact_products_of(tails, effects, a.type);

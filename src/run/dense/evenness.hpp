@@ -18,6 +18,7 @@
 
 #include "base/evenness_facts.hpp"
 #include "plan/model/plan.hpp"
+#include "run/dense/level_sample.hpp"
 #include "run/dense/line_sample.hpp"
 
 namespace heptad {
@@ -81,8 +82,17 @@ struct LineSizes {
 /// if they are kZeroLine. The norms are bounded by |x|_2^2 <= max|x| |x|_1 and |x|_2 >= max(max|x|, |x|_1 / sqrt(k)).
 bool norms_are_in_reach(const LineSizes& of_rows, const LineSizes& of_cols);
 
-/// Of finite matrices that `a_scan` and `b_scan` are of. `may_scale`: otherwise they are judged as they are.
+/// Samples of two matrices as these levels cut them.
+struct MeetingSamples {
+    LevelSample of_a, of_b;
+    MeetingSamples(const ProblemSize& size, const std::vector<LevelPlan>& levels);
+    /// Do these levels lose at most a digit to the classical product there?
+    bool keep_the_digit(const std::vector<LevelPlan>& levels) const;
+};
+
+/// Of finite matrices that `a_scan` and `b_scan` are of. `levels`: those that may lose a digit at most, or none if they
+/// are taken whatever they lose. `may_scale`: otherwise the matrices are judged as they are.
 Evenness judge_evenness(Backend& backend, const ConstView& a, const ScanResult& a_scan, const ConstView& b,
-                        const ScanResult& b_scan, bool may_scale);
+                        const ScanResult& b_scan, const std::vector<LevelPlan>& levels, bool may_scale);
 
 }  // namespace heptad

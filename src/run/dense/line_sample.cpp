@@ -6,7 +6,6 @@
 #include <limits>
 #include <mutex>
 #include <numbers>
-#include <numeric>
 
 #include "base/evenness_facts.hpp"
 #include "base/stored_type.hpp"
@@ -299,50 +298,6 @@ Tails RowCounts::tails(const std::vector<double>& largest_of_rows, std::size_t p
         }
     }
     return tails;
-}
-
-std::vector<std::vector<double>> some_rows(const ConstView& view, const InnerSample& sample, const LineExponents& lines,
-                                           double usual) {
-    constexpr std::int64_t kRows = 16;
-    std::vector<std::vector<double>> rows;
-    with_stored_type(view.type, [&]<class T>() {
-        const auto* data = static_cast<const T*>(view.data);
-        for (const std::int64_t i : sampled_places(view.rows, kRows, 1)) {
-            std::vector<double> row;
-            double most = 0;
-            for (std::size_t t = 0; t < sample.places.size(); ++t) {
-                const std::int64_t place = sample.places[t];
-                const double x = std::abs(to_double(data[i * view.row_stride + place * view.col_stride]));
-                const double power = (lines.rows == nullptr ? 0 : lines.rows[i]) +
-                                     (lines.cols == nullptr ? 0 : lines.cols[place]) -
-                                     (sample.half_weight.empty() ? 0 : sample.half_weight[t]) - usual;
-                row.push_back(x == 0 ? 0 : std::exp2(std::log2(x) + power));
-                most = std::max(most, row.back());
-            }
-            if (most > 0) {
-                rows.push_back(std::move(row));
-            }
-        }
-    });
-    return rows;
-}
-
-double share_that_meets(const std::vector<std::vector<double>>& xs, const std::vector<std::vector<double>>& ys) {
-    const auto mean_product = [](const std::vector<double>& x, const std::vector<double>& y) {
-        return std::inner_product(x.begin(), x.end(), y.begin(), 0.0) / static_cast<double>(x.size());
-    };
-    if (xs.empty() || ys.empty()) {
-        return 1;
-    }
-    std::vector<double> shares;
-    for (const std::vector<double>& x : xs) {
-        for (const std::vector<double>& y : ys) {
-            shares.push_back(mean_product(x, y) / std::sqrt(mean_product(x, x) * mean_product(y, y)));
-        }
-    }
-    const auto tenth = shares.begin() + static_cast<std::ptrdiff_t>(shares.size() / 10);
-    std::nth_element(shares.begin(), tenth, shares.end());
-    return *tenth;
 }
 
 double least_mean_product(const Tails& x, const Tails& y) {

@@ -86,15 +86,6 @@ struct RowCounts {
     Tails tails(const std::vector<double>& largest_of_rows, std::size_t places) const;
 };
 
-/// Magnitudes of some rows at the places of a sample, with these powers of two, over the usual one (2^usual); rows of
-/// zeros are left out.
-std::vector<std::vector<double>> some_rows(const ConstView& view, const InnerSample& sample, const LineExponents& lines,
-                                           double usual);
-/// Means of x y over some rows x of one sample and y of another, over the rms values of the two: of all pairs but a
-/// tenth, the least. 0.75 for uniform values less what the sample adds; 0.1 where large values meet small ones. How
-/// large the rows are beside others does not matter here.
-double share_that_meets(const std::vector<std::vector<double>>& xs, const std::vector<std::vector<double>>& ys);
-
 /// The least that the mean of x y can be, if x and y are at least so large for so large shares of k: values meet as
 /// badly as they can.
 double least_mean_product(const Tails& x, const Tails& y);

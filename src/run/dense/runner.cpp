@@ -139,10 +139,11 @@ bool judge(const ProductPlan& plan, Backend& backend, const Product& product, Ev
     if (!sums_are_safe(plan, of_a.max_abs, of_b.max_abs, alpha, old_c)) {
         return false;
     }
-    even = judge_evenness(backend, a, of_a, b, of_b, can_scale(plan, beta));
+    const std::vector<LevelPlan> none, &levels = plan.least_evenness > 0 ? plan.levels : none;
+    even = judge_evenness(backend, a, of_a, b, of_b, levels, can_scale(plan, beta));
     if (is_uneven(plan, even) && even.scales() && plan.least_evenness == 0) {
         // What no powers make even may be worse with them.
-        even = judge_evenness(backend, a, of_a, b, of_b, false);
+        even = judge_evenness(backend, a, of_a, b, of_b, levels, false);
     }
     if (!(even.value >= plan.least_evenness) || is_too_short(plan, even)) {
         return false;

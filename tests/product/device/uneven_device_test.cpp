@@ -226,7 +226,7 @@ Expected expected(const ProductPlan& plan, Operands& x, double beta) {
                        n = plan.padded ? plan.n : plan.core_n;
     const ConstView a = block(ConstView(x.a.view()), 0, 0, m, k), b = block(ConstView(x.b.view()), 0, 0, k, n);
     const ScanResult of_a = host.scan(a), of_b = host.scan(b);
-    const Evenness even = judge_evenness(host, a, of_a, b, of_b, can_scale(plan, beta));
+    const Evenness even = judge_evenness(host, a, of_a, b, of_b, {}, can_scale(plan, beta));
     const double value = even.value / plan.least_evenness;
     // Powers of two need room above the subnormal numbers.
     const double room = plan.type == Type::f64 ? 0x1p-960 : plan.type == Type::f16 ? 0x1p-6 : 0x1p-96;

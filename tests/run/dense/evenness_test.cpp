@@ -30,7 +30,8 @@ Evenness judged(const Matrix<double>& a, const Matrix<double>& b, bool by_column
         return ConstView{m.data.data(), Type::f32, m.rows, m.cols, 1, m.rows};
     };
     const ConstView left = laid_out(x), right = laid_out(y);
-    return judge_evenness(backend, left, backend.scan(left), right, backend.scan(right), true);
+    return judge_evenness(backend, left, backend.scan(left), right, backend.scan(right),
+                          {{"winograd", LevelMode::parallel, ""}}, true);
 }
 
 TEST(evenness, is_called_by_its_name) {
