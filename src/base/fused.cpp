@@ -5,21 +5,17 @@
 namespace heptad {
 namespace {
 
-constexpr Names<FusedOrder, 5> kOrders{{"serial", "two-streams", "atomic", "batched", "persistent"}};
 constexpr Names<FusedTile, 7> kTiles{{"automatic", "small", "medium", "large", "tall", "wide", "huge"}};
 
 }  // namespace
 
 const char* fused_order_name(FusedOrder order) {
-    return kOrders.of(order);
+    static constexpr Names<FusedOrder, 5> names{{"serial", "two-streams", "atomic", "batched", "persistent"}};
+    return names.of(order);
 }
 
 const char* fused_tile_name(FusedTile tile) {
     return kTiles.of(tile);
-}
-
-std::optional<FusedOrder> fused_order_of(std::string_view name) {
-    return kOrders.find(name);
 }
 
 std::optional<FusedTile> fused_tile_of(std::string_view name) {

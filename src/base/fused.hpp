@@ -32,7 +32,6 @@ inline constexpr int kSpareFusedTerms = 2;
 
 const char* fused_order_name(FusedOrder order);
 const char* fused_tile_name(FusedTile tile);
-std::optional<FusedOrder> fused_order_of(std::string_view name);
 std::optional<FusedTile> fused_tile_of(std::string_view name);
 
 }  // namespace heptad

@@ -15,7 +15,7 @@ public:
     static bool is_on() { return depth_ > 0; }
 
 private:
-    static thread_local constinit int depth_;
+    static inline constinit thread_local int depth_ = 0;
 };
 
 }  // namespace heptad::drop_in

@@ -38,6 +38,11 @@ struct LevelPlan {
     bool operator==(const LevelPlan&) const = default;
 };
 
+/// One level again and again.
+inline std::vector<LevelPlan> same_levels(const std::string& algorithm, int count, LevelMode mode) {
+    return std::vector<LevelPlan>(static_cast<std::size_t>(std::max(count, 0)), {algorithm, mode, ""});
+}
+
 /// How a product of complex matrices is made of real ones (product/memory/complex_product.hpp).
 enum class ComplexWay : std::uint8_t { none, three_products, one_product, in_place };
 const char* complex_way_name(ComplexWay way);

@@ -16,7 +16,7 @@ namespace heptad {
 namespace {
 
 std::vector<LevelPlan> levels_of(const std::string& algorithm, int count) {
-    return std::vector<LevelPlan>(static_cast<std::size_t>(std::max(count, 0)), {algorithm, LevelMode::serial, ""});
+    return same_levels(algorithm, count, LevelMode::serial);
 }
 
 /// Levels that are taken outside of the place that multiplies, and judge A and B by themselves.
