@@ -15,7 +15,7 @@ public:
     static bool is_on() { return depth_ > 0; }
 
 private:
-    static inline constinit thread_local int depth_ = 0;
+    static thread_local constinit int depth_;
 };
 
 }  // namespace heptad::drop_in
