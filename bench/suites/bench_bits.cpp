@@ -249,19 +249,16 @@ Command add_bench_bits(CLI::App& bench, const std::string& typed) {
     auto words = std::make_shared<BitWords>();
     auto bits = std::make_shared<BenchBitsArguments>();
     bits->command = typed;
-    suite->add_option("--types", words->types, "of gf2, bool (default: both)")->type_name("T,...");
-    suite->add_option("--sizes", words->sizes, "n or MxKxN (default: the suite's)")->type_name("N,...");
-    suite->add_option("--leaf", words->leaf, "auto (default), gfni, table-avx512, table-avx2 ...")->type_name("NAME");
-    suite->add_option("--algorithm", words->algorithm, "auto (default), winograd, self-inverse, chaining, classical")
-        ->type_name("NAME");
-    suite->add_option("--levels", words->levels, "exactly this many (default: the predicted best)")->type_name("N");
-    suite
-        ->add_option("--density", words->density,
-                     "shares of ones, a line each (default: 0.5, and for bool also where half of C is ones)")
-        ->type_name("D,...");
-    suite->add_option("--power", words->power, "also A^8 of this size")->type_name("N");
-    suite->add_option("--rounds", words->rounds, "samples of each (default: by the size of the product)")
-        ->type_name("R");
+    add_value(*suite, "--types T,...", words->types, "of gf2, bool (default: both)");
+    add_value(*suite, "--sizes N,...", words->sizes, "n or MxKxN (default: the suite's)");
+    add_value(*suite, "--leaf NAME", words->leaf, "auto (default), gfni, table-avx512, table-avx2 ...");
+    add_value(*suite, "--algorithm NAME", words->algorithm,
+              "auto (default), winograd, self-inverse, chaining, classical");
+    add_value(*suite, "--levels N", words->levels, "exactly this many (default: the predicted best)");
+    add_value(*suite, "--density D,...", words->density,
+              "shares of ones, a line each (default: 0.5, and for bool also where half of C is ones)");
+    add_value(*suite, "--power N", words->power, "also A^8 of this size");
+    add_value(*suite, "--rounds R", words->rounds, "samples of each (default: by the size of the product)");
     suite->add_flag("--quick", bits->quick, "fewer repetitions and fewer sizes");
     add_result_options(*suite, bits->results);
     add_threads_option(*suite, *words);

@@ -216,9 +216,9 @@ Command add_bench_blas(CLI::App& bench, const std::string& typed) {
     auto words = std::make_shared<BenchWords>();
     auto blas = std::make_shared<BenchBlasArguments>();
     blas->command = typed;
-    suite->add_option("--types", words->types, "of f32, f64, c64, c128 (default: all)")->type_name("T,...");
-    suite->add_option("--sizes", words->sizes, "n or MxKxN (default: the suite's)")->type_name("N,...");
-    suite->add_option("--rounds", words->rounds, "of each line (default: by its size)")->type_name("N");
+    add_value(*suite, "--types T,...", words->types, "of f32, f64, c64, c128 (default: all)");
+    add_value(*suite, "--sizes N,...", words->sizes, "n or MxKxN (default: the suite's)");
+    add_value(*suite, "--rounds N", words->rounds, "of each line (default: by its size)");
     suite->add_flag("--quick", blas->quick, "up to 4096");
     add_result_options(*suite, blas->results);
     suite->footer(

@@ -174,14 +174,12 @@ Command add_bench_cpu(CLI::App& bench, const std::string& typed) {
     auto words = std::make_shared<BenchWords>();
     auto cpu = std::make_shared<BenchCpuArguments>();
     cpu->command = typed;
-    suite->add_option("--types", words->types, "of f32, f64, c64, c128, i32 (default: f32,f64,i32)")
-        ->type_name("T,...");
-    suite->add_option("--sizes", words->sizes, "n or MxKxN (default: the suite's)")->type_name("N,...");
+    add_value(*suite, "--types T,...", words->types, "of f32, f64, c64, c128, i32 (default: f32,f64,i32)");
+    add_value(*suite, "--sizes N,...", words->sizes, "n or MxKxN (default: the suite's)");
     add_bench_options(*suite, *words, cpu->quick, cpu->results);
     add_threads_option(*suite, *words);
     add_force_options(*suite, *words);
-    suite->add_option("--leaf", words->leaf, "auto (default), openblas, openblas-mt, blis, heptad ...")
-        ->type_name("NAME");
+    add_value(*suite, "--leaf NAME", words->leaf, "auto (default), openblas, openblas-mt, blis, heptad ...");
     suite->add_flag("--against-itself", cpu->against_itself,
                     "every library takes part twice, to show how far noise alone moves a ratio");
     suite->footer("Example: heptad bench cpu --types f32 --sizes 1024,4096,4096x64x4096 --json result.json");

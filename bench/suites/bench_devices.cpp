@@ -343,14 +343,14 @@ Command add_bench_devices(CLI::App& bench, const std::string& typed) {
     auto host = std::make_shared<HostWords>();
     auto devices = std::make_shared<BenchDevicesArguments>();
     devices->command = typed;
-    suite->add_option("--types", words->types, "default f32,gf2,bool")->type_name("T,...");
-    suite->add_option("--sizes", words->sizes, "n or MxKxN (default 2048,4096)")->type_name("N,...");
-    suite->add_option("--device", words->device, "cpu:N, cuda or cuda:0,1 (default cpu:2)")->type_name("D");
+    add_value(*suite, "--types T,...", words->types, "default f32,gf2,bool");
+    add_value(*suite, "--sizes N,...", words->sizes, "n or MxKxN (default 2048,4096)");
+    add_value(*suite, "--device D", words->device, "cpu:N, cuda or cuda:0,1 (default cpu:2)");
     add_accuracy_option(*suite, *words);
-    suite->add_option("--rounds", words->rounds, "samples of each (default 5)")->type_name("R");
+    add_value(*suite, "--rounds R", words->rounds, "samples of each (default 5)");
     suite->add_flag("--locked", devices->locked,
                     "NVIDIA devices: lock the pages of the matrices first, outside the time");
-    suite->add_option("--density", words->density, "share of ones in packed bits (default: 0.5)")->type_name("D");
+    add_value(*suite, "--density D", words->density, "share of ones in packed bits (default: 0.5)");
     add_result_options(*suite, devices->results);
     add_host_options(*suite, *host);
     suite->footer("Example: heptad bench devices --types f32 --sizes 4096 --device cpu:2 --host-levels 1");

@@ -194,11 +194,11 @@ Command add_bench_gpu(CLI::App& bench, const std::string& typed) {
     auto words = std::make_shared<GpuWords>();
     auto gpu = std::make_shared<BenchGpuArguments>();
     gpu->command = typed;
-    suite->add_option("--types", words->types, "of f32, f64, tf32, bf16, f16, i32 (default: those), c64, c128, i64")
-        ->type_name("T,...");
-    suite->add_option("--sizes", words->sizes, "n or MxKxN (default: the suite's)")->type_name("N,...");
-    suite->add_option("--shapes", words->shapes, "further sizes")->type_name("MxKxN,...");
-    suite->add_option("--device", words->device, "cuda (default) or cuda:N")->type_name("D");
+    add_value(*suite, "--types T,...", words->types,
+              "of f32, f64, tf32, bf16, f16, i32 (default: those), c64, c128, i64");
+    add_value(*suite, "--sizes N,...", words->sizes, "n or MxKxN (default: the suite's)");
+    add_value(*suite, "--shapes MxKxN,...", words->shapes, "further sizes");
+    add_value(*suite, "--device D", words->device, "cuda (default) or cuda:N");
     suite->add_flag("--emulation", gpu->with_emulation,
                     "f64 by cuBLAS's own emulation on the integer tensor cores, too");
     add_force_options(*suite, *words);

@@ -294,9 +294,9 @@ Command add_bench_grade(CLI::App& bench, const std::string& typed) {
     CLI::App* suite = bench.add_subcommand("grade", "grades of products, by the tests for implementations of the BLAS");
     auto words = std::make_shared<BenchWords>();
     auto results = std::make_shared<ResultFiles>();
-    suite->add_option("--types", words->types, "of f32, f64 (default: both)")->type_name("T,...");
-    suite->add_option("--sizes", words->sizes, "sides of squares (default: 16 to 512)")->type_name("N,...");
-    suite->add_option("--device", words->device, "cpu (default), cuda or cuda:N")->type_name("D");
+    add_value(*suite, "--types T,...", words->types, "of f32, f64 (default: both)");
+    add_value(*suite, "--sizes N,...", words->sizes, "sides of squares (default: 16 to 512)");
+    add_value(*suite, "--device D", words->device, "cpu (default), cuda or cuda:N");
     add_result_options(*suite, *results);
     suite->footer(
         "zeros: entries of C that are sums of zeros are zero. wide span: rows and columns with numbers of all sizes "

@@ -141,17 +141,14 @@ Command add_bench_torch(CLI::App& bench, const std::string& typed) {
     auto quick = std::make_shared<bool>(false);
     auto arguments = std::make_shared<TorchArguments>();
     arguments->command = typed;
-    suite->add_option("--cases", words->cases, std::string("of ") + kCases + " (default: all)")->type_name("C,...");
-    suite
-        ->add_option("--types", words->types,
-                     std::string("of ") + kTypes + " (default: f32,f64,bf16; blocks without f64)")
-        ->type_name("T,...");
-    suite->add_option("--sizes", words->sizes, "sides of products (default: 4096,8192,16384; on a processor 1024,2048)")
-        ->type_name("N,...");
-    suite->add_option("--width", words->width, "of the block (default: 4096; on a processor 512)")->type_name("N");
-    suite->add_option("--device", words->device, "cuda, cuda:N or cpu (default: cuda where PyTorch sees one)")
-        ->type_name("D");
-    suite->add_option("--rounds", words->rounds, "samples of each (default: 7)")->type_name("R");
+    add_value(*suite, "--cases C,...", words->cases, std::string("of ") + kCases + " (default: all)");
+    add_value(*suite, "--types T,...", words->types,
+              std::string("of ") + kTypes + " (default: f32,f64,bf16; blocks without f64)");
+    add_value(*suite, "--sizes N,...", words->sizes,
+              "sides of products (default: 4096,8192,16384; on a processor 1024,2048)");
+    add_value(*suite, "--width N", words->width, "of the block (default: 4096; on a processor 512)");
+    add_value(*suite, "--device D", words->device, "cuda, cuda:N or cpu (default: cuda where PyTorch sees one)");
+    add_value(*suite, "--rounds R", words->rounds, "samples of each (default: 7)");
     add_bench_options(*suite, *words, *quick, arguments->results);
     suite->footer(
         "Python is python3, or what HEPTAD_PYTHON names; it needs PyTorch and the package heptad.\n"

@@ -71,8 +71,8 @@ std::vector<std::string> chosen(const std::string& option, const std::string& ty
 }
 
 void add_result_options(CLI::App& suite, ResultFiles& results) {
-    suite.add_option("--json", results.json, "write the result file")->type_name("F");
-    suite.add_option("--html", results.html, "write a page with the results as tables and plots")->type_name("F");
+    add_value(suite, "--json F", results.json, "write the result file");
+    add_value(suite, "--html F", results.html, "write a page with the results as tables and plots");
 }
 
 void add_bench_options(CLI::App& suite, BenchWords& words, bool& quick, ResultFiles& results) {
@@ -82,17 +82,17 @@ void add_bench_options(CLI::App& suite, BenchWords& words, bool& quick, ResultFi
 }
 
 void add_accuracy_option(CLI::App& suite, BenchWords& words) {
-    suite.add_option("--accuracy", words.accuracy, kAccuracyHelp)->type_name("WORD");
+    add_value(suite, "--accuracy WORD", words.accuracy, kAccuracyHelp);
 }
 
 void add_threads_option(CLI::App& suite, BenchWords& words) {
-    suite.add_option("--threads", words.threads, "threads of Heptad and of the libraries")->type_name("N");
+    add_value(suite, "--threads N", words.threads, "threads of Heptad and of the libraries");
 }
 
 void add_force_options(CLI::App& suite, BenchWords& words) {
-    suite.add_option("--algorithm", words.algorithm, "auto (default) or a name of the catalogue")->type_name("NAME");
-    suite.add_option("--levels", words.levels, "exactly this many (default: the predicted best)")->type_name("N");
-    suite.add_option("--rounds", words.rounds, "samples of each (default: by the size of the product)")->type_name("R");
+    add_value(suite, "--algorithm NAME", words.algorithm, "auto (default) or a name of the catalogue");
+    add_value(suite, "--levels N", words.levels, "exactly this many (default: the predicted best)");
+    add_value(suite, "--rounds R", words.rounds, "samples of each (default: by the size of the product)");
 }
 
 }  // namespace heptad::cli

@@ -76,8 +76,8 @@ Command add_demo(CLI::App& root, const std::string& /*typed*/) {
     auto demo = std::make_shared<DemoArguments>();
     auto threads = std::make_shared<std::string>();
     command->add_flag("--quick", demo->quick, "an eighth of the sizes: shows what Heptad can do, but not how fast");
-    command->add_option("--threads", *threads, "threads to use (default: HEPTAD_THREADS, OMP_NUM_THREADS or all cores)")
-        ->type_name("N");
+    add_value(*command, "--threads N", *threads,
+              "threads to use (default: HEPTAD_THREADS, OMP_NUM_THREADS or all cores)");
     add_json_flag(*command, demo->json);
     command->footer("Example: heptad demo");
     return {command, [demo, threads] {

@@ -373,18 +373,17 @@ Command add_bench_p0(CLI::App& bench, const std::string& typed) {
         bench.add_subcommand("p0", "the implementations of Li, Ranka and Sahni on an NVIDIA device (docs/p0.md)");
     auto words = std::make_shared<P0Words>();
     auto results = std::make_shared<ResultFiles>();
-    suite->add_option("--types", words->types, "of f32, i32 (default: both)")->type_name("T,...");
-    suite->add_option("--sizes", words->sizes, "powers of two (default 2048,4096,8192,16384)")->type_name("N,...");
-    suite->add_option("--algorithms", words->algorithm, "of strassen, winograd (default: both)")->type_name("NAME,...");
-    suite->add_option("--levels", words->levels, "default 1,2,3,4")->type_name("L,...");
-    suite->add_option("--tau1", words->tau1, "instead of levels: up to this size, the classical product")
-        ->type_name("N");
-    suite->add_option("--tau2", words->tau2, "and up to this size, one level")->type_name("N");
-    suite->add_option("--data", words->data, "of uniform, positive, kaporin (default: all); times are of the first")
-        ->type_name("KIND,...");
-    suite->add_option("--leaf", words->leaf, "of the products at the bottom (default: the fastest)")->type_name("L");
-    suite->add_option("--device", words->device, "cuda (default) or cuda:N")->type_name("D");
-    suite->add_option("--rounds", words->rounds, "samples of each (default: 7, 5 of large products)")->type_name("R");
+    add_value(*suite, "--types T,...", words->types, "of f32, i32 (default: both)");
+    add_value(*suite, "--sizes N,...", words->sizes, "powers of two (default 2048,4096,8192,16384)");
+    add_value(*suite, "--algorithms NAME,...", words->algorithm, "of strassen, winograd (default: both)");
+    add_value(*suite, "--levels L,...", words->levels, "default 1,2,3,4");
+    add_value(*suite, "--tau1 N", words->tau1, "instead of levels: up to this size, the classical product");
+    add_value(*suite, "--tau2 N", words->tau2, "and up to this size, one level");
+    add_value(*suite, "--data KIND,...", words->data,
+              "of uniform, positive, kaporin (default: all); times are of the first");
+    add_value(*suite, "--leaf L", words->leaf, "of the products at the bottom (default: the fastest)");
+    add_value(*suite, "--device D", words->device, "cuda (default) or cuda:N");
+    add_value(*suite, "--rounds R", words->rounds, "samples of each (default: 7, 5 of large products)");
     add_result_options(*suite, *results);
     suite->footer("Example: heptad bench p0 --types f32 --sizes 8192 --levels 1,2,3 --json p0.json");
     return {suite, [words, results, typed] {

@@ -120,8 +120,8 @@ C1060Arguments c1060_arguments(const ProductWords& words, const Thresholds& give
 
 AskMachine add_c1060(CLI::App& plan) {
     auto given = std::make_shared<Thresholds>();
-    plan.add_option("--tau1", given->tau1, "c1060: up to this size, the classical product")->type_name("N");
-    plan.add_option("--tau2", given->tau2, "c1060: up to this size, one level")->type_name("N");
+    add_value(plan, "--tau1 N", given->tau1, "c1060: up to this size, the classical product");
+    add_value(plan, "--tau2 N", given->tau2, "c1060: up to this size, one level");
     return [given](const ProductWords& words, bool named) -> PrintPlan {
         if (named) {
             return [c1060 = c1060_arguments(words, *given)](const PlanArguments& arguments) {

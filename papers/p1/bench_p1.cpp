@@ -244,10 +244,10 @@ Command add_bench_p1(CLI::App& bench, const std::string& typed) {
     auto words = std::make_shared<BenchWords>();
     auto p1 = std::make_shared<BenchP1Arguments>();
     p1->command = typed;
-    suite->add_option("--types", words->types, "of f32 (default), f64")->type_name("T,...");
-    suite->add_option("--sizes", words->sizes, "sides (default: 4096,8192,16384)")->type_name("N,...");
-    suite->add_option("--levels", words->levels, "1 to 4 of them (default: 1,2,3)")->type_name("L,...");
-    suite->add_option("--device", words->device, "cuda (default) or cuda:N")->type_name("D");
+    add_value(*suite, "--types T,...", words->types, "of f32 (default), f64");
+    add_value(*suite, "--sizes N,...", words->sizes, "sides (default: 4096,8192,16384)");
+    add_value(*suite, "--levels L,...", words->levels, "1 to 4 of them (default: 1,2,3)");
+    add_value(*suite, "--device D", words->device, "cuda (default) or cuda:N");
     add_result_options(*suite, p1->results);
     suite->footer("Example: heptad bench p1 --sizes 8192 --levels 2,3 --json result.json");
     return {suite, [words, p1] {

@@ -203,11 +203,11 @@ Command add_bench_model(CLI::App& bench, const std::string& typed) {
     auto words = std::make_shared<BenchWords>();
     auto model = std::make_shared<BenchModelArguments>();
     model->command = typed;
-    suite->add_option("--types", words->types, "of f32 (default), f64")->type_name("T,...");
-    suite->add_option("--sizes", words->sizes, "n or MxKxN (default: the suite's)")->type_name("N,...");
+    add_value(*suite, "--types T,...", words->types, "of f32 (default), f64");
+    add_value(*suite, "--sizes N,...", words->sizes, "n or MxKxN (default: the suite's)");
     suite->add_flag("--tiles", model->all_tiles, "one level in blocks of every shape too");
-    suite->add_option("--rounds", words->rounds, "samples of each (default: 5)")->type_name("R");
-    suite->add_option("--device", words->device, "cuda (default) or cuda:N")->type_name("D");
+    add_value(*suite, "--rounds R", words->rounds, "samples of each (default: 5)");
+    add_value(*suite, "--device D", words->device, "cuda (default) or cuda:N");
     add_result_options(*suite, model->results);
     suite->footer("Example: heptad bench model --types f32,f64 --sizes 2048,8192,16384x2048x16384 --json result.json");
     return {suite, [words, model] {

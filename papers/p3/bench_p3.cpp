@@ -375,22 +375,19 @@ Command add_bench_p3(CLI::App& bench, const std::string& typed) {
     auto words = std::make_shared<P3Words>();
     auto p3 = std::make_shared<BenchP3Arguments>();
     p3->command = typed;
-    suite->add_option("--types", words->types, "of gf2, bool (default: both)")->type_name("T,...");
-    suite->add_option("--sizes", words->sizes, "sides (default: 1024 to 524288, powers of two)")->type_name("N,...");
-    suite->add_option("--algorithm", words->algorithm, "auto (default), winograd, self-inverse, chaining, classical")
-        ->type_name("NAME");
-    suite->add_option("--levels", words->levels, "of gf2, exactly this many (default: the predicted best)")
-        ->type_name("N");
-    suite->add_option("--serial-levels", words->serial_levels, "this many of them one after another")->type_name("N");
-    suite->add_option("--leaf", words->leaf, "auto (default), wgmma, mma or words")->type_name("NAME");
-    suite->add_option("--device", words->device, "cuda (default) or cuda:N")->type_name("D");
-    suite->add_option("--rounds", words->rounds, "samples of each (default: by the time of the product)")
-        ->type_name("R");
-    suite->add_option("--density", words->density, "share of ones (default: 0.5)")->type_name("D");
-    CLI::Option* const from_host =
-        suite->add_option("--from-host", words->from_host, "also from and to host memory; of these sizes, or of all")
-            ->type_name("N,...")
-            ->expected(0, 1);
+    add_value(*suite, "--types T,...", words->types, "of gf2, bool (default: both)");
+    add_value(*suite, "--sizes N,...", words->sizes, "sides (default: 1024 to 524288, powers of two)");
+    add_value(*suite, "--algorithm NAME", words->algorithm,
+              "auto (default), winograd, self-inverse, chaining, classical");
+    add_value(*suite, "--levels N", words->levels, "of gf2, exactly this many (default: the predicted best)");
+    add_value(*suite, "--serial-levels N", words->serial_levels, "this many of them one after another");
+    add_value(*suite, "--leaf NAME", words->leaf, "auto (default), wgmma, mma or words");
+    add_value(*suite, "--device D", words->device, "cuda (default) or cuda:N");
+    add_value(*suite, "--rounds R", words->rounds, "samples of each (default: by the time of the product)");
+    add_value(*suite, "--density D", words->density, "share of ones (default: 0.5)");
+    CLI::Option* const from_host = add_value(*suite, "--from-host N,...", words->from_host,
+                                             "also from and to host memory; of these sizes, or of all")
+                                       ->expected(0, 1);
     suite->add_flag("!--no-tables", p3->machine,
                     "without the tables 4 to 7 of Karppa and Kaski: bandwidths, transposes, sums");
     add_result_options(*suite, p3->results);

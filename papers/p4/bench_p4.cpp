@@ -207,19 +207,15 @@ Command add_bench_files(CLI::App& bench, const std::string& typed) {
         HostWords host;
     };
     auto set = std::make_shared<SetWords>();
-    suite->add_option("A", files->a, "left matrix, .npy of f32, f64 or i32; none: Set 1 of Ryu and Kim")->type_name("");
-    suite->add_option("B", files->b, "right matrix, .npy")->type_name("");
-    suite->add_option("-o,--output", files->output, "result, .npy")->type_name("C");
-    suite->add_option("--size", set->size, "Set 1 of Ryu and Kim: rows and columns (default 32768)")->type_name("N");
-    suite->add_option("--memory", set->memory, "Set 1 of Ryu and Kim: memory of the product (default 2G)")
-        ->type_name("SIZE");
-    suite->add_option("--folder", set->folder, "Set 1 of Ryu and Kim: where the files go (default: here)")
-        ->type_name("DIR");
-    suite->add_option("--device", set->device, "Set 1 of Ryu and Kim: auto, cpu, cuda or cuda:N")->type_name("D");
-    suite->add_option("--host-levels", set->host.levels, "Set 1 of Ryu and Kim: outer levels, as in mul")
-        ->type_name("N");
-    suite->add_option("--host-algorithm", set->host.algorithm, "Set 1 of Ryu and Kim: algorithm of those")
-        ->type_name("NAME");
+    add_value(*suite, "A", files->a, "left matrix, .npy of f32, f64 or i32; none: Set 1 of Ryu and Kim");
+    add_value(*suite, "B", files->b, "right matrix, .npy");
+    add_value(*suite, "-o,--output C", files->output, "result, .npy");
+    add_value(*suite, "--size N", set->size, "Set 1 of Ryu and Kim: rows and columns (default 32768)");
+    add_value(*suite, "--memory SIZE", set->memory, "Set 1 of Ryu and Kim: memory of the product (default 2G)");
+    add_value(*suite, "--folder DIR", set->folder, "Set 1 of Ryu and Kim: where the files go (default: here)");
+    add_value(*suite, "--device D", set->device, "Set 1 of Ryu and Kim: auto, cpu, cuda or cuda:N");
+    add_value(*suite, "--host-levels N", set->host.levels, "Set 1 of Ryu and Kim: outer levels, as in mul");
+    add_value(*suite, "--host-algorithm NAME", set->host.algorithm, "Set 1 of Ryu and Kim: algorithm of those");
     add_bench_options(*suite, *words, files->quick, files->results);
     add_threads_option(*suite, *words);
     suite->footer(

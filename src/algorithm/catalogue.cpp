@@ -20,14 +20,10 @@ CatalogueEntry make_entry(Algorithm algorithm, bool derived) {
     if (const std::string sentence = prove(algorithm); !sentence.empty()) {
         fail(ErrorCode::input, "{}", sentence);
     }
-    const bool mod_2 = algorithm.ring == Ring::gf2;
     CatalogueEntry entry;
     entry.standard = flattened(algorithm);
-    entry.sums_a = share_subexpressions(entry.standard.u, mod_2);
-    entry.sums_b = share_subexpressions(entry.standard.v, mod_2);
-    entry.sums_c = share_subexpressions(transposed(entry.standard.w), mod_2);
-    entry.facts =
-        algorithm.basis ? compute_facts(algorithm) : compute_facts(algorithm, entry.sums_a, entry.sums_b, entry.sums_c);
+    entry.sums = shared_sums(entry.standard);
+    entry.facts = algorithm.basis ? compute_facts(algorithm) : compute_facts(algorithm, entry.sums);
     entry.algorithm = std::move(algorithm);
     entry.derived = derived;
     return entry;

@@ -15,9 +15,8 @@ struct CatalogueEntry {
     Algorithm algorithm;  // as written
     Algorithm standard;   // flattened; equals `algorithm` when it has no bases
     AlgorithmFacts facts;
-    LinearProgram sums_a, sums_b;  // of `standard`: r outputs from mk and kn blocks
-    LinearProgram sums_c;          // of `standard`: mn outputs from r products
-    bool derived = false;          // a symmetric variant of a shipped one
+    LevelSums sums;        // of `standard`
+    bool derived = false;  // a symmetric variant of a shipped one
 };
 
 /// The entry of that name; names of derived variants ("3x2x2-11") and compositions ("strassen*winograd") are found too.

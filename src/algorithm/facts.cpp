@@ -117,21 +117,24 @@ void add_basis_facts(AlgorithmFacts& facts, const Algorithm& algorithm) {
 
 }  // namespace
 
-AlgorithmFacts compute_facts(const Algorithm& algorithm) {
+LevelSums shared_sums(const Algorithm& algorithm) {
     const bool mod_2 = algorithm.ring == Ring::gf2;
-    return compute_facts(algorithm, share_subexpressions(algorithm.u, mod_2), share_subexpressions(algorithm.v, mod_2),
-                         share_subexpressions(transposed(algorithm.w), mod_2));
+    return {share_subexpressions(algorithm.u, mod_2), share_subexpressions(algorithm.v, mod_2),
+            share_subexpressions(transposed(algorithm.w), mod_2)};
 }
 
-AlgorithmFacts compute_facts(const Algorithm& algorithm, const LinearProgram& sums_a, const LinearProgram& sums_b,
-                             const LinearProgram& sums_c) {
+AlgorithmFacts compute_facts(const Algorithm& algorithm) {
+    return compute_facts(algorithm, shared_sums(algorithm));
+}
+
+AlgorithmFacts compute_facts(const Algorithm& algorithm, const LevelSums& sums) {
     AlgorithmFacts facts;
     facts.rank = algorithm.rank();
     facts.additions_plain = plain_program(algorithm.u).additions() + plain_program(algorithm.v).additions() +
                             plain_program(transposed(algorithm.w)).additions();
-    facts.additions_a = sums_a.additions();
-    facts.additions_b = sums_b.additions();
-    facts.additions_c = sums_c.additions();
+    facts.additions_a = sums.a.additions();
+    facts.additions_b = sums.b.additions();
+    facts.additions_c = sums.c.additions();
     facts.weights_a = sorted_weights(algorithm.u);
     facts.weights_b = sorted_weights(algorithm.v);
     facts.weights_c = sorted_weights(algorithm.w);

@@ -47,9 +47,10 @@ struct AlgorithmFacts {
     int additions() const { return additions_a + additions_b + additions_c; }
 };
 
+/// With shared subexpressions, in the algorithm's own bases.
+LevelSums shared_sums(const Algorithm& algorithm);
 AlgorithmFacts compute_facts(const Algorithm& algorithm);
-/// The same where the programs for U, V and the transposed W are known already.
-AlgorithmFacts compute_facts(const Algorithm& algorithm, const LinearProgram& sums_a, const LinearProgram& sums_b,
-                             const LinearProgram& sums_c);
+/// The same where its sums are known already.
+AlgorithmFacts compute_facts(const Algorithm& algorithm, const LevelSums& sums);
 
 }  // namespace heptad

@@ -28,6 +28,11 @@ struct LinearProgram {
     LinearTerm add_sum(std::vector<LinearTerm> terms);
 };
 
+/// The additions of one level of an algorithm: programs for U, V and the transpose of W.
+struct LevelSums {
+    LinearProgram a, b, c;
+};
+
 /// What is not zero in a row.
 std::vector<LinearTerm> terms_of_row(const CoefficientMatrix& matrix, int row);
 /// One statement per row, nothing shared.

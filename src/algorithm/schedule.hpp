@@ -100,12 +100,10 @@ std::string prove_schedule(Schedule& schedule, Ring ring);
 std::string prove_schedule_of(Schedule& schedule, const Algorithm& algorithm);
 
 /// A low-memory schedule for any algorithm in the standard basis, right for blocks of any shape: products one after
-/// another, shared sums, temporaries used again. `sums_a`, `sums_b` and `sums_c` are programs for U, V and the
-/// transpose of W. Deterministic. What these compute need not be the matrix product: the core of an alternative basis
-/// can be scheduled too, once its `basis` is reset. `accumulate`: C = C + A*B. Throws Error(usage) for an algorithm
-/// with changes of basis (use flattened()).
-Schedule make_schedule(const Algorithm& algorithm, const LinearProgram& sums_a, const LinearProgram& sums_b,
-                       const LinearProgram& sums_c, bool accumulate);
+/// another, shared sums, temporaries used again. Deterministic. What `sums` compute need not be the matrix product: the
+/// core of an alternative basis can be scheduled too, once its `basis` is reset. `accumulate`: C = C + A*B. Throws
+/// Error(usage) for an algorithm with changes of basis (use flattened()).
+Schedule make_schedule(const Algorithm& algorithm, const LevelSums& sums, bool accumulate);
 
 /// Shipped schedules, proven when first asked for.
 const Schedule& find_schedule(const std::string& name);

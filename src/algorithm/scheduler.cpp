@@ -77,20 +77,17 @@ std::vector<LinearProgram> choices(const LinearProgram& given, const Coefficient
 
 }  // namespace
 
-Schedule make_schedule(const Algorithm& algorithm, const LinearProgram& sums_a, const LinearProgram& sums_b,
-                       const LinearProgram& sums_c, bool accumulate) {
+Schedule make_schedule(const Algorithm& algorithm, const LevelSums& sums, bool accumulate) {
     fail_if(algorithm.basis.has_value(), ErrorCode::usage, "{} has changes of basis; schedule its flattened form",
             algorithm.name);
-    const LinearProgram plain_a = plain_program(algorithm.u);
-    const LinearProgram plain_b = plain_program(algorithm.v);
-    const LinearProgram plain_c = plain_program(transposed(algorithm.w));
+    const LevelSums plain{plain_program(algorithm.u), plain_program(algorithm.v),
+                          plain_program(transposed(algorithm.w))};
     Contest contest(algorithm, accumulate);
     if (algorithm.rank() <= rank_for_choices) {
         const bool mod_2 = algorithm.ring == Ring::gf2;
-        const CoefficientMatrix w = transposed(algorithm.w);
-        const std::vector<LinearProgram> all_b = choices(sums_b, algorithm.v, mod_2);
-        const std::vector<LinearProgram> all_c = choices(sums_c, w, mod_2);
-        for (const LinearProgram& a : choices(sums_a, algorithm.u, mod_2)) {
+        const std::vector<LinearProgram> all_b = choices(sums.b, algorithm.v, mod_2);
+        const std::vector<LinearProgram> all_c = choices(sums.c, transposed(algorithm.w), mod_2);
+        for (const LinearProgram& a : choices(sums.a, algorithm.u, mod_2)) {
             for (const LinearProgram& b : all_b) {
                 for (const LinearProgram& c : all_c) {
                     contest.enter(a, b, c);
@@ -98,11 +95,11 @@ Schedule make_schedule(const Algorithm& algorithm, const LinearProgram& sums_a, 
             }
         }
     } else {
-        contest.enter(sums_a, sums_b, sums_c);
+        contest.enter(sums.a, sums.b, sums.c);
     }
-    for (int plain = 1; plain < 8; ++plain) {  // bits: A, B, C
-        contest.enter((plain & 1) != 0 ? plain_a : sums_a, (plain & 2) != 0 ? plain_b : sums_b,
-                      (plain & 4) != 0 ? plain_c : sums_c);
+    for (int are_plain = 1; are_plain < 8; ++are_plain) {  // bits: A, B, C
+        contest.enter((are_plain & 1) != 0 ? plain.a : sums.a, (are_plain & 2) != 0 ? plain.b : sums.b,
+                      (are_plain & 4) != 0 ? plain.c : sums.c);
     }
     Schedule schedule = contest.winner();
     schedule.name = fmt::format("made-{}{}", algorithm.name, accumulate ? "-accumulate" : "");

@@ -4,6 +4,8 @@
 #include <ctime>
 #include <vector>
 
+#include "tune/tune_timing.hpp"
+
 namespace heptad {
 namespace {
 
@@ -16,26 +18,23 @@ double flops(const LeafSample& s) {
     return 2 * static_cast<double>(s.m) * static_cast<double>(s.k) * static_cast<double>(s.n) / s.seconds;
 }
 
+/// 0: that square was not measured.
+double flops_of_square(const std::vector<LeafSample>& samples, std::int64_t size) {
+    return flops({size, size, size, sample_at(samples, size)});
+}
+
 double thread_cpu_s() {
     timespec time{};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
     return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// The square of that size; null if it was not measured.
-const LeafSample* square(const std::vector<LeafSample>& samples, std::int64_t size) {
-    const auto found =
-        std::ranges::find_if(samples, [&](const LeafSample& s) { return s.m == size && s.k == size && s.n == size; });
-    return found == samples.end() ? nullptr : &*found;
-}
-
 bool is_dent(const std::vector<LeafSample>& samples, const LeafSample& sample) {
     if (sample.m != sample.k || sample.k != sample.n || sample.m / 2 < kSmallestNeighbour) {
         return false;
     }
-    const LeafSample* smaller = square(samples, sample.m / 2);
-    const LeafSample* larger = square(samples, sample.m * 2);
-    return smaller != nullptr && larger != nullptr && flops(sample) * kDent < std::min(flops(*smaller), flops(*larger));
+    return flops(sample) * kDent <
+           std::min(flops_of_square(samples, sample.m / 2), flops_of_square(samples, sample.m * 2));
 }
 
 }  // namespace

@@ -17,7 +17,6 @@
 #include "kernels/cpu/cpu_backend.hpp"
 #include "kernels/cpu/cpu_info.hpp"
 #include "tune/possible_figures.hpp"
-#include "tune/tune_batches.hpp"
 #include "tune/tune_plans.hpp"
 #include "tune/tune_timing.hpp"
 

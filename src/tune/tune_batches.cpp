@@ -1,4 +1,4 @@
-#include "tune/tune_batches.hpp"
+#include "tune/tune_timing.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -22,7 +22,6 @@
 #include "run/dense/runner.hpp"
 #include "tune/device_tuning.hpp"
 #include "tune/possible_figures.hpp"
-#include "tune/tune_device_plans.hpp"
 
 namespace heptad {
 namespace {

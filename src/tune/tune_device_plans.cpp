@@ -1,4 +1,4 @@
-#include "tune/tune_device_plans.hpp"
+#include "tune/device_tuning.hpp"
 
 #include <algorithm>
 #include <cmath>

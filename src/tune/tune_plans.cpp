@@ -6,7 +6,6 @@
 #include "base/idle_threads.hpp"
 #include "run/dense/runner.hpp"
 #include "tune/plan_errors.hpp"
-#include "tune/tune_batches.hpp"
 
 namespace heptad {
 namespace {

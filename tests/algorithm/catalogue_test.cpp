@@ -86,7 +86,7 @@ TEST(Catalogue, compositions_are_found_by_name_and_proven) {
     const CatalogueEntry& entry = find_algorithm("strassen*3x2x2-11*winograd");
     EXPECT_EQ(entry.algorithm.signature(), "<12,8,8>:539");
     EXPECT_EQ(prove(entry.algorithm), "");
-    EXPECT_EQ(evaluate(entry.sums_c), transposed(entry.standard.w));
+    EXPECT_EQ(evaluate(entry.sums.c), transposed(entry.standard.w));
     EXPECT_EQ(&entry, &find_algorithm("strassen*3x2x2-11*winograd"));
 }
 

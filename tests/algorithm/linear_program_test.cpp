@@ -57,9 +57,9 @@ TEST(LinearProgram, transposition_changes_the_additions_by_rows_less_columns) {
 TEST(LinearProgram, programs_of_the_whole_catalogue_compute_the_flattened_matrices) {
     for (const std::string& name : algorithm_names(true)) {
         const CatalogueEntry& entry = find_algorithm(name);
-        EXPECT_EQ(evaluate(entry.sums_a), entry.standard.u) << name;
-        EXPECT_EQ(evaluate(entry.sums_b), entry.standard.v) << name;
-        EXPECT_EQ(evaluate(entry.sums_c), transposed(entry.standard.w)) << name;
+        EXPECT_EQ(evaluate(entry.sums.a), entry.standard.u) << name;
+        EXPECT_EQ(evaluate(entry.sums.b), entry.standard.v) << name;
+        EXPECT_EQ(evaluate(entry.sums.c), transposed(entry.standard.w)) << name;
     }
 }
 

@@ -1,6 +1,6 @@
 // What measured plans on a device decide, and what they leave to the cost model. But for the last test their times are
 // made up and no device is needed.
-#include "tune/tune_device_plans.hpp"
+#include "tune/device_tuning.hpp"
 
 #include <gtest/gtest.h>
 

@@ -15,6 +15,8 @@ inline constexpr const char* kAutomaticLeaf = "auto";
 
 /// Which matrix stays in memory while the others pass.
 enum class Kept : std::uint8_t { a, b, c };
+/// "A", "B", "C".
+const char* kept_name(Kept kept);
 
 /// From files to a file: tiles of C, panels along k, strips of rows (plan/search/file_plan.hpp).
 struct DiskCut {

@@ -1,17 +1,55 @@
+// The words of problems and plans, and what follows from levels.
 #include "plan/model/plan.hpp"
 
 #include <algorithm>
 
 #include "algorithm/catalogue.hpp"
+#include "base/fail_if.hpp"
 #include "base/names.hpp"
 #include "base/size.hpp"
+#include "base/types.hpp"
+#include "plan/model/problem.hpp"
 #include "plan/search/fused_instances.hpp"
 
 namespace heptad {
+namespace {
 
-const char* mode_name(LevelMode mode) {
-    static constexpr Names<LevelMode, 3> names{{"serial", "parallel", "fused"}};
-    return names.of(mode);
+constexpr Names<ClusterAlgorithm, 4> kClusterAlgorithms{{"grid", "pegmm", "mod-pegmm", "caps"}};
+
+}  // namespace
+
+const char* accuracy_name(Accuracy accuracy) {
+    static constexpr Names<Accuracy, 4> names{{"strict", "balanced", "fast", "exact"}};
+    return names.of(accuracy);
+}
+
+bool takes_whole_k(Accuracy accuracy, Type type) {
+    return accuracy == Accuracy::exact && is_float(type);
+}
+
+void refuse_exact(Accuracy accuracy, Type type, const char* place) {
+    fail_if(takes_whole_k(accuracy, type), ErrorCode::usage,
+            "accuracy exact is for products in memory and with heptad-mpi, not {}; use accuracy strict", place);
+}
+
+const char* kept_name(Kept kept) {
+    static constexpr Names<Kept, 3> names{{"A", "B", "C"}};
+    return names.of(kept);
+}
+
+const char* cluster_algorithm_name(ClusterAlgorithm algorithm) {
+    return kClusterAlgorithms.of(algorithm);
+}
+
+bool is_cluster_algorithm(const std::string& name) {
+    return kClusterAlgorithms.find(name).has_value();
+}
+
+ClusterAlgorithm cluster_algorithm_from_name(const std::string& name) {
+    const std::optional<ClusterAlgorithm> found = kClusterAlgorithms.find(name);
+    fail_if(!found, ErrorCode::usage,
+            "'{}' is not an algorithm of a cluster; there are grid, pegmm, mod-pegmm and caps", name);
+    return *found;
 }
 
 const char* complex_way_name(ComplexWay way) {

@@ -16,6 +16,7 @@
 
 #include "base/fused.hpp"
 #include "base/leaf_traits.hpp"
+#include "base/names.hpp"
 #include "plan/model/cuts.hpp"
 
 namespace heptad {
@@ -26,7 +27,10 @@ enum class LevelMode : std::uint8_t {
     parallel,  // all sums in one pass, all products as one batch, all outputs in one pass; more memory, less traffic
     fused,     // sums and outputs inside the kernel that multiplies; no memory at all. The innermost level only
 };
-const char* mode_name(LevelMode mode);
+inline constexpr Names<LevelMode, 3> kLevelModes{{"serial", "parallel", "fused"}};
+inline const char* mode_name(LevelMode mode) {
+    return kLevelModes.of(mode);
+}
 
 struct LevelPlan {
     std::string algorithm;
@@ -37,6 +41,11 @@ struct LevelPlan {
     FusedTile tile = FusedTile::automatic;
     bool operator==(const LevelPlan&) const = default;
 };
+
+/// One level again and again.
+inline std::vector<LevelPlan> same_levels(const std::string& algorithm, int count, LevelMode mode) {
+    return std::vector<LevelPlan>(static_cast<std::size_t>(std::max(count, 0)), {algorithm, mode, ""});
+}
 
 /// How a product of complex matrices is made of real ones (product/memory/complex_product.hpp).
 enum class ComplexWay : std::uint8_t { none, three_products, one_product, in_place };

@@ -27,14 +27,15 @@ Sides<First, 1 + sizeof...(Size)> sides(First& first, Size&... others) {
     return {{&first, &others...}};
 }
 
-constexpr std::array kKept{"A", "B", "C"};
 constexpr std::string_view kResidues = "residues:";
 
 // ---------------------------------------------------------------- the fields
 
-template <class Cut, class Fields>
-requires std::is_same_v<std::remove_const_t<Cut>, DiskCut>
-void fields_of(Cut& cut, Fields& fields) {
+/// To be printed, or to be filled in.
+template <class Given, class Plain>
+concept Like = std::is_same_v<std::remove_const_t<Given>, Plain>;
+
+void fields_of(Like<DiskCut> auto& cut, auto& fields) {
     fields.optional("algorithm", cut.algorithm, std::string());
     fields.optional("levels", cut.levels, 0);
     fields.required("memory", cut.memory_bytes);
@@ -48,9 +49,7 @@ void fields_of(Cut& cut, Fields& fields) {
     fields.required("blocks", sides(cut.a_block, cut.b_block, cut.c_block));
 }
 
-template <class Cut, class Fields>
-requires std::is_same_v<std::remove_const_t<Cut>, RankCut>
-void fields_of(Cut& cut, Fields& fields) {
+void fields_of(Like<RankCut> auto& cut, auto& fields) {
     fields.required("ranks", cut.ranks);
     fields.required("algorithm", cut.algorithm);
     switch (cut.algorithm) {
@@ -66,9 +65,7 @@ void fields_of(Cut& cut, Fields& fields) {
     }
 }
 
-template <class Cut, class Fields>
-requires std::is_same_v<std::remove_const_t<Cut>, HostCut>
-void fields_of(Cut& cut, Fields& fields) {
+void fields_of(Like<HostCut> auto& cut, auto& fields) {
     fields.required("devices", cut.devices);
     fields.required("algorithm", cut.algorithm);
     fields.required("levels", cut.levels);
@@ -78,9 +75,7 @@ void fields_of(Cut& cut, Fields& fields) {
     fields.required("workspace-bytes", cut.workspace_bytes);
 }
 
-template <class Cut, class Fields>
-requires std::is_same_v<std::remove_const_t<Cut>, TransferCut>
-void fields_of(Cut& cut, Fields& fields) {
+void fields_of(Like<TransferCut> auto& cut, auto& fields) {
     fields.optional("algorithm", cut.algorithm, std::string());
     if (!cut.algorithm.empty()) {
         fields.required("opening", cut.opening);
@@ -93,17 +88,13 @@ void fields_of(Cut& cut, Fields& fields) {
     }
 }
 
-template <class Cut, class Fields>
-requires std::is_same_v<std::remove_const_t<Cut>, PanelCut>
-void fields_of(Cut& cut, Fields& fields) {
+void fields_of(Like<PanelCut> auto& cut, auto& fields) {
     fields.required("k", cut.k);
     fields.required("cols", cut.cols);
     fields.optional("first", cut.first_k, std::int64_t{0});
 }
 
-template <class Plan, class Fields>
-requires std::is_same_v<std::remove_const_t<Plan>, ProductPlan>
-void fields_of(Plan& plan, Fields& fields) {
+void fields_of(Like<ProductPlan> auto& plan, auto& fields) {
     fields.optional("count", plan.count, false);
     fields.nested("disk", plan.disk);
     fields.nested("rank", plan.rank);
@@ -165,7 +156,7 @@ private:
     static std::string print(const std::string& value) { return value; }
     static std::string print(const Arithmetic& arithmetic) { return fmt::format("{}{}", kResidues, arithmetic.moduli); }
     static std::string print(ComplexWay way) { return complex_way_name(way); }
-    static std::string print(Kept kept) { return kKept[static_cast<std::size_t>(kept)]; }
+    static std::string print(Kept kept) { return kept_name(kept); }
     static std::string print(ClusterAlgorithm algorithm) { return cluster_algorithm_name(algorithm); }
     template <class Number>
     requires std::is_arithmetic_v<Number>
@@ -201,28 +192,12 @@ private:
 
 // ---------------------------------------------------------------- reading
 
-/// What follows ALGORITHM:fused.
-void parse_launch(const std::vector<std::string>& parts, LevelPlan& level) {
-    if (parts.size() > 2) {
-        const std::optional<FusedOrder> order = kFusedOrders.find(parts[2]);
-        if (!order) {
-            fail(ErrorCode::input,
-                 "'{}' is not an order of a fused level; the orders are serial, two-streams, atomic, batched and "
-                 "persistent",
-                 parts[2]);
-        }
-        level.order = *order;
-    }
-    if (parts.size() > 3) {
-        const std::optional<FusedTile> tile = kFusedTiles.find(parts[3]);
-        if (!tile) {
-            fail(ErrorCode::input,
-                 "'{}' is not a tile of a fused level; the tiles are automatic, small, medium, large, tall, wide and "
-                 "huge",
-                 parts[3]);
-        }
-        level.tile = *tile;
-    }
+/// False: there is none of that name.
+template <class Enum, std::size_t count>
+bool take_named(const std::string& text, Enum& value, const Names<Enum, count>& names) {
+    const std::optional<Enum> found = names.find(text);
+    value = found.value_or(value);
+    return found.has_value();
 }
 
 LevelPlan parse_level(const std::string& text) {
@@ -235,18 +210,25 @@ LevelPlan parse_level(const std::string& text) {
     LevelPlan level;
     level.algorithm = parts[0];
     find_algorithm(level.algorithm);
-    if (parts[1] == mode_name(LevelMode::serial)) {
-        level.mode = LevelMode::serial;
-    } else if (parts[1] == mode_name(LevelMode::parallel)) {
-        level.mode = LevelMode::parallel;
-    } else if (is_fused) {
-        level.mode = LevelMode::fused;
-        parse_launch(parts, level);
-        return level;
-    } else {
+    if (!take_named(parts[1], level.mode, kLevelModes)) {
         fail(ErrorCode::input, "'{}' is not the mode of a level; the modes are serial, parallel and fused", parts[1]);
     }
-    level.schedule = parts.size() == 3 ? parts[2] : "";
+    if (!is_fused) {
+        level.schedule = parts.size() == 3 ? parts[2] : "";
+        return level;
+    }
+    if (parts.size() > 2 && !take_named(parts[2], level.order, kFusedOrders)) {
+        fail(ErrorCode::input,
+             "'{}' is not an order of a fused level; the orders are serial, two-streams, atomic, batched and "
+             "persistent",
+             parts[2]);
+    }
+    if (parts.size() > 3 && !take_named(parts[3], level.tile, kFusedTiles)) {
+        fail(ErrorCode::input,
+             "'{}' is not a tile of a fused level; the tiles are automatic, small, medium, large, tall, wide and "
+             "huge",
+             parts[3]);
+    }
     return level;
 }
 
@@ -324,18 +306,12 @@ private:
         parse(key, text.substr(kResidues.size()), arithmetic.moduli);
     }
     static void parse(const std::string& key, const std::string& text, ComplexWay& way) {
-        for (const ComplexWay one : {ComplexWay::three_products, ComplexWay::one_product, ComplexWay::in_place}) {
-            if (text == complex_way_name(one)) {
-                way = one;
-                return;
-            }
-        }
-        fail(ErrorCode::input, "a plan's {} is three-products, one-product or in-place, not '{}'", key, text);
+        fail_if(!take_named(text, way, complex_way_name, ComplexWay::three_products, ComplexWay::in_place),
+                ErrorCode::input, "a plan's {} is three-products, one-product or in-place, not '{}'", key, text);
     }
     static void parse(const std::string& key, const std::string& text, Kept& kept) {
-        const auto found = std::ranges::find(kKept, text);
-        fail_if(found == kKept.end(), ErrorCode::input, "a plan's {} is A, B or C, not '{}'", key, text);
-        kept = static_cast<Kept>(found - kKept.begin());
+        fail_if(!take_named(text, kept, kept_name, Kept::a, Kept::c), ErrorCode::input,
+                "a plan's {} is A, B or C, not '{}'", key, text);
     }
     static void parse(const std::string& key, const std::string& text, ClusterAlgorithm& algorithm) {
         fail_if(!is_cluster_algorithm(text), ErrorCode::input, "a plan's {} among ranks cannot be '{}'", key, text);

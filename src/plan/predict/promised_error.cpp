@@ -15,23 +15,20 @@
 namespace heptad {
 namespace {
 
-std::vector<LevelPlan> levels_of(const std::string& algorithm, int count) {
-    return std::vector<LevelPlan>(static_cast<std::size_t>(std::max(count, 0)), {algorithm, LevelMode::serial, ""});
-}
-
 /// Levels that are taken outside of the place that multiplies, and judge A and B by themselves.
 std::vector<LevelPlan> outer_levels(const ProductPlan& plan) {
     if (plan.disk && plan.disk->levels > 0) {
-        return levels_of(plan.disk->algorithm, plan.disk->levels);
+        return same_levels(plan.disk->algorithm, plan.disk->levels, LevelMode::serial);
     }
     if (plan.rank) {
-        return levels_of("strassen", plan.rank->algorithm == ClusterAlgorithm::caps ? plan.rank->steps : 0);
+        const bool has_levels = plan.rank->algorithm == ClusterAlgorithm::caps;
+        return same_levels("strassen", has_levels ? plan.rank->steps : 0, LevelMode::serial);
     }
     if (plan.host) {
-        return levels_of(plan.host->algorithm, plan.host->levels);
+        return same_levels(plan.host->algorithm, plan.host->levels, LevelMode::serial);
     }
-    return levels_of(plan.transfers ? plan.transfers->algorithm : "",
-                     plan.transfers && !plan.transfers->algorithm.empty() ? 1 : 0);
+    const std::string transfers = plan.transfers ? plan.transfers->algorithm : "";
+    return same_levels(transfers, transfers.empty() ? 0 : 1, LevelMode::serial);
 }
 
 /// The products that multiply what the cuts of a plan leave, and how many of them along k are added up.
@@ -162,7 +159,7 @@ double expected_growth(const ProductPlan& plan) {
     if (plan.transfers && !plan.transfers->algorithm.empty()) {
         // The products at both ends are made by more levels of the schedule in place of the plan's.
         const int ends = std::max(plan.transfers->opening, plan.transfers->closing);
-        growth = std::max(growth, expected_growth(levels_of(plan.transfers->algorithm, ends)));
+        growth = std::max(growth, expected_growth(same_levels(plan.transfers->algorithm, ends, LevelMode::serial)));
     }
     return growth;
 }

@@ -9,14 +9,6 @@
 
 namespace heptad {
 
-/// The product as carried out; mirrored ones are transposed.
-struct Oriented {
-    std::int64_t m, k, n;
-    FileLayout a, b, c;
-    std::int64_t line_bytes;
-};
-Oriented oriented(const FileProblem& problem, bool mirrored);
-
 /// Tiles before the details: what decides the bytes that are moved.
 struct FileCut {
     bool mirrored = false;
@@ -26,9 +18,8 @@ struct FileCut {
     std::int64_t tile_m = 0, tile_n = 0;
     std::int64_t exact_bytes = 0;  // without widening
     std::int64_t kept_bytes = 0;
+    bool operator==(const FileCut&) const = default;
 };
-
-bool same_cut(const FileCut& x, const FileCut& y);
 
 /// All that fit in the memory.
 std::vector<FileCut> all_cuts(const FileProblem& problem);

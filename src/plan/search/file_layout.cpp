@@ -13,10 +13,6 @@ FileLayout transposed(FileLayout layout) {
     return layout;
 }
 
-FileWindow transposed(const FileWindow& window) {
-    return {window.col, window.cols, window.row, window.rows};
-}
-
 LineWindow line_window(const FileLayout& layout, const FileWindow& window) {
     LineWindow lines =
         layout.by_columns

@@ -38,7 +38,6 @@ struct FileWindow {
     std::int64_t row = 0, rows = 0, col = 0, cols = 0;
     bool operator==(const FileWindow&) const = default;
 };
-FileWindow transposed(const FileWindow& window);
 
 /// A window as lines and positions within them.
 struct LineWindow {

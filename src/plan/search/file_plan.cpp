@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/fail_if.hpp"
@@ -56,7 +57,7 @@ DiskCut on_all_blocks(const FileProblem& problem, const DiskCut& cut) {
 }
 
 /// The first panel ends where a block of the file ends, so that all others are whole blocks.
-std::int64_t first_depth(const Oriented& o, std::int64_t depth, const FileCut& cut) {
+std::int64_t first_depth(const FileProblem& o, std::int64_t depth, const FileCut& cut) {
     const bool a_along_k = !o.a.by_columns, b_along_k = o.b.by_columns;
     if (depth >= o.k || !cut.on_blocks || (!a_along_k && !b_along_k)) {
         return depth;
@@ -90,11 +91,11 @@ void count_memory(const FileProblem& problem, const DiskCut& cut, FileTraffic& t
 }
 
 /// Predicted seconds of all products of the cut, and the workspace of the largest.
-StagePrediction predict_all(const Oriented& o, bool adds, const Candidate& candidate, const PredictStage& predict,
+StagePrediction predict_all(const FileProblem& o, const Candidate& candidate, const PredictStage& predict,
                             std::int64_t workspace_limit) {
     const auto& [cut, traffic] = candidate;
     const std::int64_t panels = cut.depth >= o.k ? 1 : ceil_div(o.k - cut.first_depth, cut.depth) + 1;
-    const StagePrediction one = predict({cut.strip_m, cut.depth, cut.tile_n, panels > 1 || adds, workspace_limit,
+    const StagePrediction one = predict({cut.strip_m, cut.depth, cut.tile_n, panels > 1 || o.adds, workspace_limit,
                                          traffic.tile_bytes, traffic.panel_bytes});
     // Edges are smaller: time goes by volume.
     const double share =
@@ -133,7 +134,7 @@ struct Settled {
     bool stage_refused = false;  // steps that fit in the memory, and not in that of the device that multiplies
 };
 Settled settle(const FileProblem& problem, const FileCut& cut, const PredictStage& predict) {
-    const Oriented o = oriented(problem, cut.mirrored);
+    const FileProblem o = oriented(problem, cut.mirrored);
     Settled settled;
     std::optional<Candidate>& best = settled.best;
     const auto consider = [&](const DiskCut& way) {
@@ -144,7 +145,7 @@ Settled settle(const FileProblem& problem, const FileCut& cut, const PredictStag
         if (free < 0) {
             return false;
         }
-        const StagePrediction predicted = predict_all(o, problem.adds, candidate, predict, free);
+        const StagePrediction predicted = predict_all(o, candidate, predict, free);
         if (!std::isfinite(predicted.seconds)) {
             settled.stage_refused = true;
             return false;
@@ -237,7 +238,7 @@ std::optional<FileChoice> fastest_plan(const FileProblem& problem, const Predict
                 continue;
             }
             const FileCut chosen = best_cut(of_kind);
-            if (std::ranges::any_of(seen, [&](const FileCut& cut) { return same_cut(cut, chosen); })) {
+            if (std::ranges::find(seen, chosen) != seen.end()) {
                 continue;
             }
             seen.push_back(chosen);
@@ -288,8 +289,15 @@ std::int64_t least_memory(const FileProblem& problem, const PredictStage& predic
 
 }  // namespace
 
-const char* kept_name(Kept kept) {
-    return kept == Kept::a ? "A" : kept == Kept::b ? "B" : "C";
+FileProblem oriented(FileProblem problem, bool mirrored) {
+    if (mirrored) {
+        std::swap(problem.m, problem.n);
+        std::swap(problem.a, problem.b);
+        for (FileLayout* const layout : {&problem.a, &problem.b, &problem.c}) {
+            *layout = transposed(*layout);
+        }
+    }
+    return problem;
 }
 
 FileChoice plan_files(const FileProblem& problem, const PredictStage& predict) {
@@ -318,7 +326,7 @@ FileChoice plan_files(const FileProblem& problem, const PredictStage& predict) {
                 fail_for_device(problem);
             }
             stage_refused = stage_refused || settled.stage_refused;
-            std::erase_if(cuts, [&](const FileCut& cut) { return same_cut(cut, chosen); });
+            std::erase(cuts, chosen);
         }
     }
     if (stage_refused) {

@@ -21,8 +21,6 @@
 
 namespace heptad {
 
-const char* kept_name(Kept kept);
-
 struct FileProblem {
     std::int64_t m = 0, k = 0, n = 0;
     Type type = Type::f32;
@@ -35,6 +33,9 @@ struct FileProblem {
     double read_bytes_per_s = 2e9, write_bytes_per_s = 1e9;  ///< of the disk; plans for mul always take these
     bool by_time = false;  ///< smaller tiles, which move more and leave more memory for products, may be taken too
 };
+
+/// The product as carried out: mirrored, C^T = B^T A^T.
+FileProblem oriented(FileProblem problem, bool mirrored);
 
 /// What a cut takes and moves: made from it and the problem, never stored.
 struct FileTraffic {

@@ -61,44 +61,33 @@ std::int64_t line_stride_bytes(const FileLayout& layout, std::int64_t positions,
 }
 
 FileSchedule::FileSchedule(const FileProblem& problem, const DiskCut& cut, const Repeats& repeats)
-    : cut_(cut),
-      left_(with_block(problem.a, cut.a_block)),
-      right_(with_block(problem.b, cut.b_block)),
-      result_(with_block(problem.c, cut.c_block)),
-      m_(problem.m),
-      k_(problem.k),
-      n_(problem.n),
-      adds_(problem.adds),
-      repeats_(repeats) {
-    if (cut.mirrored) {
-        std::swap(left_, right_);
-        std::swap(m_, n_);
-        left_ = transposed(left_);
-        right_ = transposed(right_);
-        result_ = transposed(result_);
-    }
+    : cut_(cut), product_(problem), repeats_(repeats) {
+    product_.a.block_bytes = cut.a_block;
+    product_.b.block_bytes = cut.b_block;
+    product_.c.block_bytes = cut.c_block;
+    product_ = oriented(std::move(product_), cut.mirrored);
 }
 
 std::int64_t FileSchedule::tiles_down() const {
-    return ceil_div(m_, cut_.tile_m);
+    return ceil_div(product_.m, cut_.tile_m);
 }
 
 std::int64_t FileSchedule::tiles_across() const {
-    return ceil_div(n_, cut_.tile_n);
+    return ceil_div(product_.n, cut_.tile_n);
 }
 
 std::int64_t FileSchedule::panels() const {
-    return cut_.first_depth >= k_ ? 1 : 1 + ceil_div(k_ - cut_.first_depth, cut_.depth);
+    return cut_.first_depth >= product_.k ? 1 : 1 + ceil_div(product_.k - cut_.first_depth, cut_.depth);
 }
 
 FileSchedule::Range FileSchedule::panel_range(std::int64_t panel) const {
     const std::int64_t first = panel == 0 ? 0 : cut_.first_depth + (panel - 1) * cut_.depth;
     const std::int64_t depth = panel == 0 ? cut_.first_depth : cut_.depth;
-    return {first, std::min(depth, k_ - first)};
+    return {first, std::min(depth, product_.k - first)};
 }
 
 FileLayout FileSchedule::result_of(std::int64_t tile) const {
-    FileLayout layout = result_;
+    FileLayout layout = result();
     layout.data_offset += repeat_of(tile) * repeats_.result_bytes;
     return layout;
 }
@@ -106,7 +95,7 @@ FileLayout FileSchedule::result_of(std::int64_t tile) const {
 FileWindow FileSchedule::tile_window(std::int64_t tile) const {
     const std::int64_t within = tile % tiles_of_one();
     const std::int64_t row = within / tiles_across() * cut_.tile_m, col = within % tiles_across() * cut_.tile_n;
-    return {row, std::min(cut_.tile_m, m_ - row), col, std::min(cut_.tile_n, n_ - col)};
+    return {row, std::min(cut_.tile_m, product_.m - row), col, std::min(cut_.tile_n, product_.n - col)};
 }
 
 std::int64_t FileSchedule::strips(std::int64_t tile) const {
@@ -158,7 +147,7 @@ std::vector<FileWindow> FileSchedule::result_pieces(std::int64_t tile, std::int6
         return {whole};
     }
     const std::int64_t unit =
-        result_.by_columns ? std::max<std::int64_t>(result_.elements_of(result_.block_bytes), 1) : 1;
+        result().by_columns ? std::max<std::int64_t>(result().elements_of(result().block_bytes), 1) : 1;
     std::vector<FileWindow> pieces;
     std::int64_t done = 0;
     while (whole.rows - done >= 2 * kLeastPiece && std::ssize(pieces) + 1 < kMostPieces) {
@@ -180,21 +169,21 @@ FileTraffic FileSchedule::traffic() const {
         const bool first_row = tile < across, first_col = tile % across == 0;
         for (std::int64_t strip = 0; strip < strips(tile); ++strip) {
             for (const FileWindow& piece : result_pieces(tile, strip)) {
-                written += heptad::moved_bytes(result_, piece);
+                written += heptad::moved_bytes(result(), piece);
             }
             for (std::int64_t panel = 0; first_col && panel < panel_count; ++panel) {
-                left_bytes += heptad::moved_bytes(left_, left_window(tile, panel, strip));
+                left_bytes += heptad::moved_bytes(left(), left_window(tile, panel, strip));
             }
         }
         for (std::int64_t panel = 0; first_row && panel < panel_count; ++panel) {
-            right_bytes += heptad::moved_bytes(right_, right_window(tile, panel));
+            right_bytes += heptad::moved_bytes(right(), right_window(tile, panel));
         }
     }
     left_bytes *= keeps_left() ? 1 : across;
     right_bytes *= tiles_down();
     FileTraffic traffic{.read_a_bytes = left_bytes,
                         .read_b_bytes = right_bytes,
-                        .read_c0_bytes = adds_ ? result_.total_bytes() : 0,
+                        .read_c0_bytes = adds() ? result().total_bytes() : 0,
                         .written_bytes = written};
     if (cut_.mirrored) {
         std::swap(traffic.read_a_bytes, traffic.read_b_bytes);
@@ -221,13 +210,13 @@ bool FileSchedule::may_read_directly(const FileLayout& layout, bool is_right) co
 }
 
 bool FileSchedule::may_write_directly() const {
-    const std::int64_t block = result_.block_bytes;
-    if (block <= 1 || result_.data_offset % block != 0 || result_.pitch_bytes() % block != 0) {
+    const std::int64_t block = result().block_bytes;
+    if (block <= 1 || result().data_offset % block != 0 || result().pitch_bytes() % block != 0) {
         return false;
     }
-    const std::int64_t cut = result_.bytes_of(result_.by_columns ? cut_.strip_m : cut_.tile_n);
-    const std::int64_t tile = result_.bytes_of(result_.by_columns ? cut_.tile_m : cut_.tile_n);
-    return (cut % block == 0 || cut == result_.pitch_bytes()) && (tile % block == 0 || tile == result_.pitch_bytes());
+    const std::int64_t cut = result().bytes_of(result().by_columns ? cut_.strip_m : cut_.tile_n);
+    const std::int64_t tile = result().bytes_of(result().by_columns ? cut_.tile_m : cut_.tile_n);
+    return (cut % block == 0 || cut == result().pitch_bytes()) && (tile % block == 0 || tile == result().pitch_bytes());
 }
 
 std::vector<FileStep> FileSchedule::steps(const std::vector<std::int64_t>& tiles) const {

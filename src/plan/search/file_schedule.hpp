@@ -58,12 +58,12 @@ public:
     FileSchedule(const FileProblem& problem, const DiskCut& cut, const Repeats& repeats = {});
 
     /// As carried out: of C^T = B^T A^T where the cut is mirrored.
-    const FileLayout& left() const { return left_; }
-    const FileLayout& right() const { return right_; }
-    const FileLayout& result() const { return result_; }
+    const FileLayout& left() const { return product_.a; }
+    const FileLayout& right() const { return product_.b; }
+    const FileLayout& result() const { return product_.c; }
 
     /// Is C0 added, so that the first panel adds too?
-    bool adds() const { return adds_; }
+    bool adds() const { return product_.adds; }
 
     std::int64_t tiles_down() const;
     std::int64_t tiles_across() const;
@@ -91,8 +91,8 @@ public:
     /// What a schedule without repeats reads and writes.
     FileTraffic traffic() const;
     /// Can A (or B) be read directly with the blocks of the cut: do the spans of a window all begin alike in a block?
-    bool may_read_a_directly() const { return may_read_directly(cut_.mirrored ? right_ : left_, cut_.mirrored); }
-    bool may_read_b_directly() const { return may_read_directly(cut_.mirrored ? left_ : right_, !cut_.mirrored); }
+    bool may_read_a_directly() const { return may_read_directly(cut_.mirrored ? right() : left(), cut_.mirrored); }
+    bool may_read_b_directly() const { return may_read_directly(cut_.mirrored ? left() : right(), !cut_.mirrored); }
     bool may_write_directly() const;
 
     /// The steps of these tiles, which are in increasing order: all of them, or those that are still missing.
@@ -110,9 +110,7 @@ private:
     std::int64_t tiles_of_one() const { return tiles_down() * tiles_across(); }
 
     DiskCut cut_;
-    FileLayout left_, right_, result_;
-    std::int64_t m_, k_, n_;
-    bool adds_;
+    FileProblem product_;  // as carried out
     Repeats repeats_;
 };
 

@@ -40,7 +40,7 @@ void set_block(HostCut& cut, const ProblemSize& block) {
 }
 
 std::vector<LevelPlan> levels_at_host(const HostCut& cut) {
-    return std::vector<LevelPlan>(static_cast<std::size_t>(cut.levels), {cut.algorithm, LevelMode::serial, ""});
+    return same_levels(cut.algorithm, cut.levels, LevelMode::serial);
 }
 
 /// Segments, from one to small ones: the longest side is halved again and again, with k among the sides and without.

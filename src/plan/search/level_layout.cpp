@@ -17,27 +17,19 @@ namespace heptad {
 namespace {
 
 /// Sums of an algorithm in its own bases, made when first asked for.
-struct CorePrograms {
-    LinearProgram a, b, c;
-};
-
-const CorePrograms& core_programs(const std::string& name) {
-    static constinit OncePerKey<std::string, CorePrograms> all;
-    return all.get(name, [&] {
-        const Algorithm& algorithm = find_algorithm(name).algorithm;
-        const bool mod_2 = algorithm.ring == Ring::gf2;
-        return CorePrograms{share_subexpressions(algorithm.u, mod_2), share_subexpressions(algorithm.v, mod_2),
-                            share_subexpressions(transposed(algorithm.w), mod_2)};
-    });
+const LevelSums& core_sums(const std::string& name) {
+    static constinit OncePerKey<std::string, LevelSums> all;
+    return all.get(name, [&] { return shared_sums(find_algorithm(name).algorithm); });
 }
 
 const Schedule& made_schedule(const std::string& name, bool core, bool accumulate) {
     static constinit OncePerKey<std::tuple<std::string, bool, bool>, Schedule> all;
     return all.get({name, core, accumulate}, [&] {
-        const LevelPrograms programs = level_programs(name, core);
-        Algorithm algorithm = *programs.algorithm;
+        const CatalogueEntry& entry = find_algorithm(name);
+        Algorithm algorithm = core ? entry.algorithm : entry.standard;
+        const LevelSums& sums = core && algorithm.basis ? core_sums(name) : entry.sums;
         algorithm.basis.reset();
-        return make_schedule(algorithm, *programs.a, *programs.b, *programs.c, accumulate);
+        return make_schedule(algorithm, sums, accumulate);
     });
 }
 
@@ -74,10 +66,10 @@ LevelCost schedule_cost(const Schedule& schedule) {
 LevelPrograms level_programs(const std::string& algorithm, bool core) {
     const CatalogueEntry& entry = find_algorithm(algorithm);
     if (!core || !entry.algorithm.basis) {
-        return {&entry.standard, &entry.sums_a, &entry.sums_b, &entry.sums_c};
+        return {&entry.standard, &entry.sums.a, &entry.sums.b, &entry.sums.c};
     }
-    const CorePrograms& programs = core_programs(algorithm);
-    return {&entry.algorithm, &programs.a, &programs.b, &programs.c};
+    const LevelSums& sums = core_sums(algorithm);
+    return {&entry.algorithm, &sums.a, &sums.b, &sums.c};
 }
 
 OperandLayout operand_layout(const LinearProgram& program, bool batched) {

@@ -1,5 +1,4 @@
-#include "plan/search/level_search.hpp"
-
+// The choice of levels: over algorithms and modes, from the outside in.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -15,6 +14,7 @@
 #include "plan/predict/predict.hpp"
 #include "plan/search/considered.hpp"
 #include "plan/search/level_layout.hpp"
+#include "plan/search/planner.hpp"
 
 namespace heptad {
 namespace {

@@ -15,7 +15,6 @@
 #include "plan/search/considered.hpp"
 #include "plan/search/device_residue_plan.hpp"
 #include "plan/search/level_layout.hpp"
-#include "plan/search/level_search.hpp"
 #include "plan/search/residue_plan.hpp"
 
 namespace heptad {
@@ -88,7 +87,7 @@ void fill_in(ProductPlan& plan, const Problem& problem, const Machine& machine) 
 /// So many levels, the outermost `serial` of them depth first.
 std::vector<LevelPlan> forced_modes(const Problem& problem, int count, int serial, const std::string& schedule = "") {
     const std::string name = problem.options.algorithm == "auto" ? kHalving : problem.options.algorithm;
-    std::vector<LevelPlan> levels(static_cast<std::size_t>(count), {name, LevelMode::parallel, ""});
+    std::vector<LevelPlan> levels = same_levels(name, count, LevelMode::parallel);
     std::fill_n(levels.begin(), serial, LevelPlan{name, LevelMode::serial, schedule});
     return levels;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "plan/model/machine.hpp"
@@ -56,6 +57,18 @@ ProductPlan make_plan(const Problem& problem, const Machine& machine, const Plan
 
 /// The library's own call, or what takes its place where there is none.
 ProductPlan library_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits = {});
+
+struct ClassicalPlans {
+    ProductPlan library;  // its own call: what levels must gain over
+    ProductPlan fastest;
+};
+/// The plan with the least predicted time over algorithms and modes, from the outside in; a classical one where no
+/// levels pay.
+ProductPlan search_levels(const Problem& problem, const Machine& machine, const PlannerLimits& limits,
+                          const ClassicalPlans& classical);
+
+/// The shipped schedules of an algorithm that overwrite A and B, those that do not add to C first.
+std::vector<std::string> overwriting_schedules(const std::string& algorithm, Type type);
 
 /// The plan with exactly these levels, as far as the sizes go: workspace, time and bound filled in.
 ProductPlan plan_with_levels(const Problem& problem, const Machine& machine, const std::vector<LevelPlan>& levels);

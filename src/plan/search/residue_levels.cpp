@@ -56,8 +56,7 @@ std::string residue_levels_refusal(const std::vector<LevelPlan>& levels) {
 }
 
 std::vector<LevelPlan> levels_inside_residues(const Options& options, int count) {
-    const std::string name = options.algorithm == "auto" ? kHalving : options.algorithm;
-    return std::vector<LevelPlan>(static_cast<std::size_t>(count), {name, LevelMode::parallel, ""});
+    return same_levels(options.algorithm == "auto" ? kHalving : options.algorithm, count, LevelMode::parallel);
 }
 
 int most_levels_inside_residues(const Options& options) {

@@ -12,13 +12,11 @@ namespace {
 
 Schedule make(const std::string& name, bool accumulate) {
     const CatalogueEntry& entry = find_algorithm(name);
-    return make_schedule(entry.standard, entry.sums_a, entry.sums_b, entry.sums_c, accumulate);
+    return make_schedule(entry.standard, entry.sums, accumulate);
 }
 
 Schedule make(const Algorithm& algorithm, bool accumulate) {
-    const bool mod_2 = algorithm.ring == Ring::gf2;
-    return make_schedule(algorithm, share_subexpressions(algorithm.u, mod_2), share_subexpressions(algorithm.v, mod_2),
-                         share_subexpressions(transposed(algorithm.w), mod_2), accumulate);
+    return make_schedule(algorithm, shared_sums(algorithm), accumulate);
 }
 
 class EveryAlgorithm : public testing::TestWithParam<std::string> {};
