@@ -8,6 +8,8 @@
 
 #include <heptad/heptad.hpp>
 
+#include "base/names.hpp"
+
 namespace heptad {
 
 /// The leaf of plans that leave it, and the levels, to who multiplies a block.
@@ -16,7 +18,10 @@ inline constexpr const char* kAutomaticLeaf = "auto";
 /// Which matrix stays in memory while the others pass.
 enum class Kept : std::uint8_t { a, b, c };
 /// "A", "B", "C".
-const char* kept_name(Kept kept);
+inline constexpr Names<Kept, 3> kKept{{"A", "B", "C"}};
+inline const char* kept_name(Kept kept) {
+    return kKept.of(kept);
+}
 
 /// From files to a file: tiles of C, panels along k, strips of rows (plan/search/file_plan.hpp).
 struct DiskCut {

@@ -32,11 +32,6 @@ void refuse_exact(Accuracy accuracy, Type type, const char* place) {
             "accuracy exact is for products in memory and with heptad-mpi, not {}; use accuracy strict", place);
 }
 
-const char* kept_name(Kept kept) {
-    static constexpr Names<Kept, 3> names{{"A", "B", "C"}};
-    return names.of(kept);
-}
-
 const char* cluster_algorithm_name(ClusterAlgorithm algorithm) {
     return kClusterAlgorithms.of(algorithm);
 }
@@ -50,11 +45,6 @@ ClusterAlgorithm cluster_algorithm_from_name(const std::string& name) {
     fail_if(!found, ErrorCode::usage,
             "'{}' is not an algorithm of a cluster; there are grid, pegmm, mod-pegmm and caps", name);
     return *found;
-}
-
-const char* complex_way_name(ComplexWay way) {
-    static constexpr Names<ComplexWay, 4> names{{"none", "three-products", "one-product", "in-place"}};
-    return names.of(way);
 }
 
 int level_count(const ProductPlan& plan) {

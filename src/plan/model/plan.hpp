@@ -49,7 +49,10 @@ inline std::vector<LevelPlan> same_levels(const std::string& algorithm, int coun
 
 /// How a product of complex matrices is made of real ones (product/memory/complex_product.hpp).
 enum class ComplexWay : std::uint8_t { none, three_products, one_product, in_place };
-const char* complex_way_name(ComplexWay way);
+inline constexpr Names<ComplexWay, 4> kComplexWays{{"none", "three-products", "one-product", "in-place"}};
+inline const char* complex_way_name(ComplexWay way) {
+    return kComplexWays.of(way);
+}
 
 /// How the numbers of a product are represented while they are multiplied.
 struct Arithmetic {

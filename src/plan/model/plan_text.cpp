@@ -306,12 +306,11 @@ private:
         parse(key, text.substr(kResidues.size()), arithmetic.moduli);
     }
     static void parse(const std::string& key, const std::string& text, ComplexWay& way) {
-        fail_if(!take_named(text, way, complex_way_name, ComplexWay::three_products, ComplexWay::in_place),
-                ErrorCode::input, "a plan's {} is three-products, one-product or in-place, not '{}'", key, text);
+        fail_if(!take_named(text, way, kComplexWays) || way == ComplexWay::none, ErrorCode::input,
+                "a plan's {} is three-products, one-product or in-place, not '{}'", key, text);
     }
     static void parse(const std::string& key, const std::string& text, Kept& kept) {
-        fail_if(!take_named(text, kept, kept_name, Kept::a, Kept::c), ErrorCode::input,
-                "a plan's {} is A, B or C, not '{}'", key, text);
+        fail_if(!take_named(text, kept, kKept), ErrorCode::input, "a plan's {} is A, B or C, not '{}'", key, text);
     }
     static void parse(const std::string& key, const std::string& text, ClusterAlgorithm& algorithm) {
         fail_if(!is_cluster_algorithm(text), ErrorCode::input, "a plan's {} among ranks cannot be '{}'", key, text);
