@@ -58,7 +58,7 @@ if(HEPTAD_UNITE)
 endif()
 function(heptad_unite target)
   if(HEPTAD_UNITE)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
   endif()
 endfunction()
 
