@@ -251,6 +251,24 @@ TEST(uneven_data, whose_large_values_meet_small_ones_is_seen_by_what_meets) {
     }
 }
 
+TYPED_TEST(families, that_only_meet_unevenly_lose_at_most_a_digit) {
+    for (const Family& family : meeting_families()) {
+        for (const std::int64_t n : {240, 384}) {
+            Random random(1);
+            Matrix<double> wide_a(n, n + 7), wide_b(n + 7, n - 10);
+            family.make(wide_a, wide_b, random);
+            const auto a = rounded_to<TypeParam>(wide_a), b = rounded_to<TypeParam>(wide_b);
+            const double classical = classical_error(a, b);
+            for (const Levels& levels : {Levels{"strassen", 1, "serial"}, kWays[0], kWays[2]}) {
+                Matrix<TypeParam> c = poisoned<TypeParam>(n, n - 10);
+                const RunReport report = multiply(a, b, 0, c, Accuracy::balanced, levels);
+                EXPECT_LE(worst_error(a, b, c), 10 * classical)
+                    << family.name << " " << n << " " << levels.algorithm << (report.fell_back ? " classically" : "");
+            }
+        }
+    }
+}
+
 /// Lines whose sizes differ by less than what is scaled are no worse off than even ones: they keep their levels.
 TEST(uneven_data, of_lines_within_a_factor_of_three_keeps_its_levels) {
     Random random(12);

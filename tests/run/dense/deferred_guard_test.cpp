@@ -67,7 +67,7 @@ private:
     ProductExponents judge_evenness(const ConstView& a, const ConstView& b) override {
         const ScanResult of_a = loops_.scan(a), of_b = loops_.scan(b);
         if (std::isfinite(of_a.max_abs) && std::isfinite(of_b.max_abs)) {
-            even_ = heptad::judge_evenness(loops_, a, of_a, b, of_b, limits_.may_scale);
+            even_ = heptad::judge_evenness(loops_, a, of_a, b, of_b, {}, limits_.may_scale);
             evenness_ = even_.value;
             scaled_ = even_.scales() && even_.value >= limits_.even_enough;
         }
