@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include <heptad/heptad.hpp>
 
@@ -17,5 +18,7 @@ struct Problem {
 const char* accuracy_name(Accuracy accuracy);
 /// Floats are rounded once only where one place makes all of a product. Throws Error(usage) that names this place.
 void refuse_exact(Accuracy accuracy, Type type, const char* place);
+/// One line.
+std::string to_string(const Problem& problem);
 
 }  // namespace heptad
