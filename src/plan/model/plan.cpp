@@ -32,6 +32,14 @@ void refuse_exact(Accuracy accuracy, Type type, const char* place) {
             "accuracy exact is for products in memory and with heptad-mpi, not {}; use accuracy strict", place);
 }
 
+std::string to_string(const Problem& problem) {
+    return fmt::format("problem {}x{}x{} {} accuracy={} algorithm={} levels={} threads={} accumulate={}", problem.m,
+                       problem.k, problem.n, type_name(problem.type), accuracy_name(problem.options.accuracy),
+                       problem.options.algorithm,
+                       problem.options.levels < 0 ? "auto" : std::to_string(problem.options.levels), problem.threads,
+                       problem.options.accumulate ? "yes" : "no");
+}
+
 const char* cluster_algorithm_name(ClusterAlgorithm algorithm) {
     return kClusterAlgorithms.of(algorithm);
 }

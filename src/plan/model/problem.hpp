@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include <heptad/heptad.hpp>
 
@@ -19,5 +20,7 @@ const char* accuracy_name(Accuracy accuracy);
 bool takes_whole_k(Accuracy accuracy, Type type);
 /// Throws Error(usage) that names the place that cannot do so.
 void refuse_exact(Accuracy accuracy, Type type, const char* place);
+/// One line.
+std::string to_string(const Problem& problem);
 
 }  // namespace heptad
