@@ -1,7 +1,5 @@
 #include "bench/suites/transfer_times.hpp"
 
-#include <algorithm>
-
 #include "kernels/cuda/device/device.hpp"
 #include "move/stages.hpp"
 #include "move/transfer_streams.hpp"
@@ -47,27 +45,6 @@ TransferTimes time_transfers(const Matrix& a, const Matrix& b, Matrix& c, int de
         run_contest({{"there", repeated(bring)}, {"back", repeated(fetch)}, {"both ways", repeated(both)}}, rules,
                     {[] {}, [](std::size_t) {}, [](int, int) {}});
     return {timings[0].median_s, timings[1].median_s, timings[2].median_s};
-}
-
-double least_seconds(const TransferTimes& transfers, double product_s) {
-    const double there = transfers.there_s, rest = std::max(0.0, 1 - there / (2 * product_s));
-    return std::max({product_s, transfers.both_ways_s, there + transfers.back_s * rest * rest});
-}
-
-DeviceTimeline timeline_of(const StageTrace& trace) {
-    DeviceTimeline line;
-    for (const StageInterval& one : trace.intervals()) {
-        if (one.stage == stage_name(Stage::upload)) {
-            line.arrived_s = std::max(line.arrived_s, one.end_s);
-        } else if (one.stage == stage_name(Stage::multiply)) {
-            line.first_product_s = line.steps++ == 0 ? one.begin_s : std::min(line.first_product_s, one.begin_s);
-            line.busy_s += one.end_s - one.begin_s;
-            line.multiplied_s = std::max(line.multiplied_s, one.end_s);
-        } else {
-            line.fetched_s = std::max(line.fetched_s, one.end_s);
-        }
-    }
-    return line;
 }
 
 }  // namespace heptad::cli
