@@ -131,6 +131,12 @@ void multiply_tile(const VendorLibrary* library, const Product& p) {
     }
 }
 
+void stop_if_cancelled(const CancelToken* cancel) {
+    if (cancel != nullptr && cancel->cancelled()) {
+        throw Error(ErrorCode::cancelled, "the product was cancelled; C is undefined");
+    }
+}
+
 /// Rows of a view, or columns where those are the adjacent ones, in bands of about `bytes`.
 struct Bands {
     bool by_rows = true;
@@ -236,9 +242,7 @@ void CpuBackend::multiply(std::span<const Product> batch, int leaf) {
         }
         const double most = kPieceWork * threads * (element_bytes(product.a.type) <= sizeof(float) ? 2 : 1);
         for_each_piece(product, most, [&](const Product& piece) {
-            if (cancel->cancelled()) {
-                throw Error(ErrorCode::cancelled, "the product was cancelled; C is undefined");
-            }
+            stop_if_cancelled(cancel);
             act(piece);
         });
     };
@@ -292,7 +296,11 @@ void CpuBackend::combine(const CombinePass& pass) {
     const std::int64_t task_bytes =
         std::clamp<std::int64_t>(bytes / (std::int64_t{8} * pool_.threads()), kSmallPassBytes / 2, 512 << 10);
     const CombineTasks tasks(pass, task_bytes);
-    pool_.run(tasks.count(), [&](std::int64_t i) { tasks.run(i); });
+    const CancelToken* const cancel = CancelScope::here();
+    pool_.run(tasks.count(), [&](std::int64_t i) {
+        stop_if_cancelled(cancel);
+        tasks.run(i);
+    });
 }
 
 ScanResult CpuBackend::scan(const ConstView& view) {
