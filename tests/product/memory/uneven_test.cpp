@@ -268,7 +268,8 @@ TYPED_TEST(families, that_only_meet_unevenly_lose_at_most_a_digit) {
             for (const Levels& levels : {Levels{"strassen", 1, "serial"}, kWays[0], kWays[2]}) {
                 Matrix<TypeParam> c = poisoned<TypeParam>(n, n - 10);
                 const RunReport report = multiply(a, b, 0, c, Accuracy::balanced, levels);
-                EXPECT_LE(worst_error(a, b, c), 10 * classical)
+                const double most = sizeof(TypeParam) == 8 ? 12 : 10;  // as above
+                EXPECT_LE(worst_error(a, b, c), most * classical)
                     << family.name << " " << n << " " << levels.algorithm << (report.fell_back ? " classically" : "");
             }
         }
