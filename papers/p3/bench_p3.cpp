@@ -385,9 +385,9 @@ Command add_bench_p3(CLI::App& bench, const std::string& typed) {
     add_value(*suite, "--device D", words->device, "cuda (default) or cuda:N");
     add_value(*suite, "--rounds R", words->rounds, "samples of each (default: by the time of the product)");
     add_value(*suite, "--density D", words->density, "share of ones (default: 0.5)");
-    CLI::Option* const from_host = add_value(*suite, "--from-host N,...", words->from_host,
-                                             "also from and to host memory; of these sizes, or of all")
-                                       ->expected(0, 1);
+    CLI::Option* const from_host = &add_value(*suite, "--from-host N,...", words->from_host,
+                                              "also from and to host memory; of these sizes, or of all");
+    from_host->expected(0, 1);
     suite->add_flag("!--no-tables", p3->machine,
                     "without the tables 4 to 7 of Karppa and Kaski: bandwidths, transposes, sums");
     add_result_options(*suite, p3->results);

@@ -1,4 +1,4 @@
-// Who may end the product that this thread has under way: leaves that take seconds look at it between their pieces.
+// Who may end the product that this thread has under way: leaves and passes look at it before each of their parts.
 #pragma once
 
 #include <utility>

@@ -59,12 +59,10 @@ def test_reference_and_stacks_are_interrupted():
     soonest(lambda: heptad.matmul(stack, stack))
 
 
-@pytest.mark.parametrize("type", [np.float32, np.float64])
-@pytest.mark.parametrize("levels", [0, 1, 3])
-def test_product_into_out_is_interrupted_and_writes_no_more(type, levels):
-    a = np.random.default_rng(1).random((5000, 5000), type)
-    out = np.zeros((5000, 5000), type)
-    soonest(lambda: heptad.matmul(a, a, out=out, levels=levels))
+def test_product_into_out_is_interrupted_and_writes_no_more():
+    a = np.random.default_rng(1).random((5000, 5000), np.float32)
+    out = np.zeros((5000, 5000), np.float32)
+    seconds_to_interrupt(lambda: heptad.matmul(a, a, out=out, levels=3))
     after = out.copy()
     time.sleep(0.3)
     np.testing.assert_array_equal(out, after)

@@ -236,24 +236,15 @@ void CpuBackend::multiply(std::span<const Product> batch, int leaf) {
         return multiply_one_small(batch[0], leaf);
     }
     const CancelToken* const cancel = CancelScope::here();
-    const auto for_pieces = [cancel](const Product& product, int threads, const auto& act) {
-        if (cancel == nullptr) {
-            return act(product);
-        }
-        const double most = kPieceWork * threads * (element_bytes(product.a.type) <= sizeof(float) ? 2 : 1);
-        for_each_piece(product, most, [&](const Product& piece) {
-            stop_if_cancelled(cancel);
-            act(piece);
-        });
-    };
     const auto multiply_tiles = [&](const VendorLibrary* library, std::span<const Product> products) {
         const BatchTiles tiles(products, pool_.threads());
         pool_.run(tiles.count(), [&](std::int64_t i) {
+            stop_if_cancelled(cancel);
             std::optional<VendorThreadsHere> here;
             if (library != nullptr) {
                 here.emplace(*library, 1);
             }
-            for_pieces(tiles.tile(i), 1, [library](const Product& piece) { multiply_tile(library, piece); });
+            multiply_tile(library, tiles.tile(i));
         });
     };
     const VendorLibrary* library = library_for(leaf, batch[0].a.type);
@@ -270,17 +261,16 @@ void CpuBackend::multiply(std::span<const Product> batch, int leaf) {
         if (product.c.rows == 0 || product.c.cols == 0) {
             continue;
         }
-        for_pieces(product, vendor_threads, [&](const Product& piece) {
-            bool done = false;
-            if (!has_no_terms(piece)) {
-                const VendorThreads guard(*library, vendor_threads);
-                const VendorThreadsHere here(*library, vendor_threads);
-                done = multiply_by_blas(*library, piece);
-            }
-            if (!done) {
-                multiply_tiles(nullptr, {&piece, 1});
-            }
-        });
+        stop_if_cancelled(cancel);
+        bool done = false;
+        if (!has_no_terms(product)) {
+            const VendorThreads guard(*library, vendor_threads);
+            const VendorThreadsHere here(*library, vendor_threads);
+            done = multiply_by_blas(*library, product);
+        }
+        if (!done) {
+            multiply_tiles(nullptr, {&product, 1});
+        }
     }
 }
 

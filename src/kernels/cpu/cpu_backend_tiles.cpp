@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "base/size.hpp"
-#include "base/types.hpp"
 
 namespace heptad::cpu {
 namespace {
@@ -126,41 +125,6 @@ Product BatchTiles::tile(std::int64_t index) const {
     const auto after = std::ranges::upper_bound(first_, index);
     const auto p = static_cast<std::size_t>(after - first_.begin() - 1);
     return tile_of(batch_[p], grids_[p], index - first_[p]);
-}
-
-void for_each_piece(const Product& whole, double most, const std::function<void(const Product&)>& act) {
-    if (volume(whole) <= most) {
-        act(whole);
-        return;
-    }
-    constexpr std::int64_t kBlock = 384, kLeastSide = 256;  // 384: what libraries add up before they go back to C
-    const std::int64_t m = whole.c.rows, k = whole.a.cols, n = whole.c.cols;
-    std::int64_t depth = k;
-    double area = most / static_cast<double>(k);
-    if (element_bytes(whole.c.type) >= sizeof(float)) {
-        const double all = static_cast<double>(m) * static_cast<double>(n);
-        const std::int64_t blocks = std::max<std::int64_t>(1, static_cast<std::int64_t>(most / (all * kBlock)));
-        const std::int64_t parts = ceil_div(k, blocks * kBlock);
-        depth = ceil_div(ceil_div(k, parts), kBlock) * kBlock;
-        area = most / static_cast<double>(std::min(k, kBlock));
-    }
-    const auto length = [&](std::int64_t side, std::int64_t other) {
-        const double square = std::max(std::sqrt(area), area / static_cast<double>(other));
-        return std::min(side, std::max(kLeastSide, static_cast<std::int64_t>(square)));
-    };
-    const TileGrid grid = grid_of(m, n, ceil_div(m, length(m, n)), ceil_div(n, length(n, m)));
-    for (std::int64_t i = 0; i < grid.count(); ++i) {
-        Product piece = tile_of(whole, grid, i);
-        const ConstView a = piece.a, b = piece.b;
-        for (std::int64_t first = 0, count = 0; first < k; first += count) {
-            count = k - first < depth + kBlock / 2 ? k - first : depth;
-            piece.a = block(a, 0, first, a.rows, count);
-            piece.b = block(b, first, 0, count, b.cols);
-            act(piece);
-            piece.beta = 1;
-            piece.imaginary.beta = 0;
-        }
-    }
 }
 
 }  // namespace heptad::cpu

@@ -1,9 +1,8 @@
-// A product cut into tiles of C, each a product of its own: rows of A times columns of B. k is not cut, so the sum of
-// an element is formed by one call; only where somebody may cancel a long one is it formed by several.
+// A product cut into tiles of C, each a product of its own: rows of A times columns of B. k is never cut, so the sum
+// of an element is always formed by one call.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "kernels/backend.hpp"
@@ -39,14 +38,5 @@ private:
     std::vector<TileGrid> grids_;
     std::vector<std::int64_t> first_;  // number of the first tile of each product, and the total
 };
-
-/// Multiplications of 8-byte numbers, or half as many of 4-byte ones, that a core is done with in less than a tenth of
-/// a second: what a leaf may do between two looks at who cancels it.
-inline constexpr double kPieceWork = 1e9;
-
-/// A product as pieces of about `most` multiplications, one after another. They are parts of k as far as that will do,
-/// which need no more packing than the whole, and only then of rows and columns. Results of 8 and 16 bits are sums over
-/// all of k, rounded once.
-void for_each_piece(const Product& whole, double most, const std::function<void(const Product&)>& act);
 
 }  // namespace heptad::cpu

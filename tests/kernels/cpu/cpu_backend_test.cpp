@@ -368,38 +368,7 @@ TEST(cpu_backend_tiles, products_of_a_batch_stay_whole_and_the_last_ones_even_ou
     EXPECT_EQ(whole(mixed, 2), 0);
 }
 
-TEST(cpu_backend_tiles, pieces_of_long_products_are_the_whole_product) {
-    struct Pieces {
-        Type type;
-        std::int64_t m, k, n;
-        double most;
-        int least;
-    };
-    std::mt19937 random(14);
-    for (const Pieces& x : {Pieces{Type::f64, 700, 40, 600, 1e6, 6}, Pieces{Type::f64, 40, 4000, 30, 1e6, 5},
-                            Pieces{Type::i32, 300, 1700, 513, 2e7, 8}, Pieces{Type::bf16, 40, 4000, 30, 1e6, 1},
-                            Pieces{Type::bf16, 600, 40, 30, 1e5, 3}, Pieces{Type::f32, 3, 5, 7, 1e6, 1}}) {
-        GuardedMatrix a(x.type, x.m, x.k, Layout::rows), b(x.type, x.k, x.n, Layout::columns),
-            c(x.type, x.m, x.n, Layout::rows_padded);
-        for (GuardedMatrix* matrix : {&a, &b, &c}) {
-            matrix->fill_random(random);
-        }
-        GuardedMatrix expected = c;
-        const Product product{2, a.view(), b.view(), -1, c.view()}, whole{2, a.view(), b.view(), -1, expected.view()};
-        ReferenceBackend reference;
-        reference.multiply({&whole, 1}, "");
-        int count = 0;
-        for_each_piece(product, x.most, [&](const Product& piece) {
-            reference.multiply({&piece, 1}, "");
-            ++count;
-        });
-        EXPECT_GE(count, x.least) << x.m << 'x' << x.k << 'x' << x.n;
-        EXPECT_EQ(count == 1, x.least == 1);
-        EXPECT_TRUE(c.equals(expected)) << x.m << 'x' << x.k << 'x' << x.n;
-    }
-}
-
-TEST(cpu_backend, a_leaf_that_is_cancelled_starts_no_other_piece) {
+TEST(cpu_backend, a_batch_that_is_cancelled_starts_no_other_leaf) {
     const CancelToken token;
     token.cancel();
     const GuardedMatrix a(Type::f64, 96, 80, Layout::rows), b(Type::f64, 80, 96, Layout::rows);
