@@ -1,5 +1,5 @@
-// The yardstick of growth: the error of a classical product that adds up in the type itself, as libraries do. Our kernel
-// that makes f32 of bf16 is three times as accurate.
+// The yardstick of growth: the error of a classical product that adds up in the type itself, as libraries do. Our
+// kernel that makes f32 of bf16 is three times as accurate.
 #pragma once
 
 #include <algorithm>
@@ -13,9 +13,8 @@ namespace heptad::testing_data {
 /// The best of this machine that makes products of f32 by vectors of f32.
 inline cpu::InstructionSet set_of_vectors() {
     const auto& sets = cpu::available_instruction_sets();
-    return *std::ranges::find_if(sets, [](cpu::InstructionSet set) {
-        return &cpu::f32_kernels_of(set) == &cpu::kernel_table_of(set).gemm_f32;
-    });
+    return *std::ranges::find_if(
+        sets, [](cpu::InstructionSet set) { return &cpu::f32_kernels_of(set) == &cpu::kernel_table_of(set).gemm_f32; });
 }
 
 /// At least u.
