@@ -5,20 +5,26 @@
 
 #include <heptad/heptad.hpp>
 
+#include "base/shared_state.hpp"
+
 namespace heptad {
 
 /// Until its end, products of this thread heed the token; null: none.
 class CancelScope {
 public:
-    explicit CancelScope(const CancelToken* token) : before_(std::exchange(here_, token)) {}
-    ~CancelScope() { here_ = before_; }
+    explicit CancelScope(const CancelToken* token) : before_(std::exchange(kept(), token)) {}
+    ~CancelScope() { kept() = before_; }
     CancelScope(const CancelScope&) = delete;
     CancelScope& operator=(const CancelScope&) = delete;
 
-    static const CancelToken* here() { return here_; }
+    static const CancelToken* here() { return kept(); }
 
 private:
-    static inline thread_local constinit const CancelToken* here_ = nullptr;
+    struct Here {
+        const CancelToken* token = nullptr;
+    };
+    static const CancelToken*& kept() { return per_thread<CancelScope, Here>().token; }
+
     const CancelToken* before_;
 };
 

@@ -68,12 +68,14 @@ const Bf16Kernels* bf16_kernels_of(InstructionSet set) {
 }
 
 const GemmKernels<float>& f32_kernels_of(InstructionSet set) {
+    const GemmKernels<float>& of_vectors = kernel_table_of(set).gemm_f32;
 #if defined(__x86_64__)
     if (set == InstructionSet::amx && bf16_kernels_of(set) != nullptr) {
-        return kernels_amx_f32();
+        static constinit Once<GemmKernels<float>> of_tiles;
+        return of_tiles.get([&] { return kernels_amx_f32(of_vectors); });
     }
 #endif
-    return kernel_table_of(set).gemm_f32;
+    return of_vectors;
 }
 
 bool multiplies_f32_by_bf16() {

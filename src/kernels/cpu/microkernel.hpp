@@ -213,7 +213,8 @@ const KernelTable& kernels_avx2();
 const KernelTable& kernels_avx512();
 const Bf16Kernels& kernels_avx512bf16();
 const Bf16Kernels& kernels_amx();
-const GemmKernels<float>& kernels_amx_f32();
+/// For all that those of vectors are not better for, which stand in elsewhere.
+GemmKernels<float> kernels_amx_f32(const GemmKernels<float>& of_vectors);
 const ByteKernels& kernels_avx512vnni();
 const ByteKernels& kernels_amx_int8();
 #endif

@@ -116,9 +116,11 @@ bool is_moderate(const Magnitudes& a, const Magnitudes& b) {
                            exponent(a.largest) + exponent(b.largest) <= largest_product));
 }
 
-GemmKernels<float> kernels_of_split_tiles() {
-    GemmKernels<float> kernels = kernels_avx512().gemm_f32;  // small products stay what they are
-    kernels.fallback = &kernels_avx512().gemm_f32;
+}  // namespace
+
+GemmKernels<float> kernels_amx_f32(const GemmKernels<float>& of_vectors) {
+    GemmKernels<float> kernels = of_vectors;  // small products stay what they are
+    kernels.fallback = &of_vectors;
     kernels.least_depth = kernels.small_side + 1;  // so that an element does not depend on its tile's other sizes
     kernels.takes = is_moderate;
     kernels.begin = configure_tiles;
@@ -134,13 +136,6 @@ GemmKernels<float> kernels_of_split_tiles() {
     kernels.tile = split_tile;
     kernels.pack_a = pack_split<true>;
     kernels.pack_b = pack_split<false>;
-    return kernels;
-}
-
-}  // namespace
-
-const GemmKernels<float>& kernels_amx_f32() {
-    static const GemmKernels<float> kernels = kernels_of_split_tiles();
     return kernels;
 }
 

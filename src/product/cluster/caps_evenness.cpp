@@ -146,14 +146,14 @@ Evenness judge(const HeldOperand& a, const HeldOperand& b, const RankWork& work,
     even.max_b = cols.largest;
     // A line of complex numbers is one of twice as many reals.
     const std::int64_t reals = k * parts;
+    const std::size_t places = sample.places.size() * static_cast<std::size_t>(parts);
+    const OperandTails tails{rows.counts.tails(a.scan.rows, places), cols.counts.tails(b.scan.cols, places),
+                             sample.total_weight, sample.total_weight};
+    even.exact_products = exact_products_of(tails, effects, type);
     if (norms_are_in_reach({reals, a.scan.rows, a.scan.row_sums, even.rows, rows.largest, rows.sums},
                            {reals, b.scan.cols, b.scan.col_sums, even.cols, cols.largest, cols.sums}) &&
-        (levels.empty() || samples.keep_the_digit(levels))) {
-        const std::size_t places = sample.places.size() * static_cast<std::size_t>(parts);
-        const OperandTails tails{rows.counts.tails(a.scan.rows, places), cols.counts.tails(b.scan.cols, places),
-                                 sample.total_weight, sample.total_weight};
+        (levels.empty() || are_short(even, k) || samples.keep_the_digit(levels))) {
         even.value = evenness_of(tails, effects, even.max_a, even.max_b);
-        even.exact_products = exact_products_of(tails, effects, type);
     }
     return even;
 }

@@ -189,19 +189,23 @@ double exact_products_of(const OperandTails& tails, const OperandEffects& effect
     return -std::log2(u) - bits(tails.of_a, effects.a_rows.mean) - bits(tails.of_b, effects.b_cols.mean);
 }
 
+// Libraries add up about so many products before they add to C: where that is exact, few roundings are left. f32, k =
+// 1024: whole numbers up to 127, 255, 511 and 1023 have errors of 0, 1.0, 8.8 and 11.5 u, as any others 12. Powers of
+// two that are taken out of lines can be one too many or too few, so half of that will do.
+constexpr double kExactRun = 256, kLeastExactRun = kExactRun / 2;
+
+bool are_short(const Evenness& even, std::int64_t k) {
+    return std::exp2(even.exact_products) >= std::min(kLeastExactRun, static_cast<double>(k));
+}
+
 bool only_levels_round(const Evenness& even, std::int64_t k, const std::vector<LevelPlan>& levels) {
-    // Libraries add up about so many products before they add to C: where that is exact, few roundings are left. f32,
-    // k = 1024: whole numbers up to 127, 255, 511 and 1023 have errors of 0, 1.0, 8.8 and 11.5 u, as any others 12.
-    // Powers of two that are taken out of lines can be one too many or too few, so half of that will do.
-    constexpr double kExactRun = 256, kLeastExactRun = kExactRun / 2;
     double growth = 1, leaf_k = static_cast<double>(k);
     for (const LevelPlan& level : levels) {
         const CatalogueEntry& entry = find_algorithm(level.algorithm);
         growth *= entry.facts.growth / entry.algorithm.k;
         leaf_k /= entry.algorithm.k;
     }
-    const double exact = std::exp2(even.exact_products);
-    return exact >= std::min(kLeastExactRun, static_cast<double>(k)) && exact < growth * std::min(kExactRun, leaf_k);
+    return are_short(even, k) && std::exp2(even.exact_products) < growth * std::min(kExactRun, leaf_k);
 }
 
 bool norms_are_in_reach(const LineSizes& of_rows, const LineSizes& of_cols) {
@@ -285,10 +289,10 @@ Evenness judge_evenness(Backend& backend, const ConstView& a, const ScanResult& 
         samples.of_b.leave_out_zeros(even.cols);
         return samples.keep_the_digit(levels);
     };
-    if (in_reach && (levels.empty() || levels_keep_the_digit())) {
+    even.exact_products = exact_products_of(tails, effects, a.type);
+    if (in_reach && (levels.empty() || are_short(even, a.cols) || levels_keep_the_digit())) {
         even.value = evenness_of(tails, effects, even.max_a, even.max_b);
     }
-    even.exact_products = exact_products_of(tails, effects, a.type);
     return even;
 }
 

@@ -66,7 +66,9 @@ struct OperandTails {
 double evenness_of(const OperandTails& tails, const OperandEffects& effects, double max_a, double max_b);
 /// Evenness::exact_products of numbers of this type.
 double exact_products_of(const OperandTails& tails, const OperandEffects& effects, Type type);
-/// Are numbers so short that a classical product of such k is all but exact, and one with these levels is not?
+/// Are numbers so short that a classical product of such k is all but exact? Whether levels are is seen by their bits.
+bool are_short(const Evenness& even, std::int64_t k);
+/// They are, and a product with these levels is not exact?
 /// Then no growth over the classical error means much, and levels may lose more than a digit.
 bool only_levels_round(const Evenness& even, std::int64_t k, const std::vector<LevelPlan>& levels);
 /// Rows of A or columns of B as they are, and with their powers of two: largest values, and sums of absolute values.
