@@ -11,7 +11,8 @@ TYPES = ["f32", "f64"]
 TABLE_SIZES = [2048, 4096, 8192, 16384]
 DEFAULT_ACCURACY = "balanced"
 # What docs/guide/accuracy.md shows: products of one size by default, and what `fast` costs on a processor.
-GUIDE_FILES = ["h200-residues.json", "xeon-avx512-2-cores-balanced.json", "neoverse-v1-2-cores-balanced.json",
+GUIDE_FILES = ["h200-residues.json", "xeon-amx-2-cores-f32-balanced.json", "xeon-avx512-2-cores-balanced.json",
+               "neoverse-v1-2-cores-balanced.json",
                "neoverse-v1-2-cores-8192-12288-f32.json", "neoverse-v1-2-cores-8192-f64.json"]
 GUIDE_SIZE = 8192
 
@@ -47,7 +48,8 @@ def machine_name(machine, records):
     device = next((r["device"] for r in records if r.get("suite") == "gpu" and r.get("device")), None)
     if device:
         return device
-    cpu = machine.get("cpu", "unknown CPU").replace("(R)", "").replace(" Processor", "")
+    # Virtual machines of one kind tell their nominal clock, or do not.
+    cpu = machine.get("cpu", "unknown CPU").split(" @")[0].replace("(R)", "").replace(" Processor", "")
     return f"{cpu}, {machine.get('cores', '?')} cores"
 
 
