@@ -104,16 +104,12 @@ void split_tile(std::int64_t k, const float* a, const float* b, float alpha, flo
     }
 }
 
-/// Nothing that counts is below 2^-126, and no sum overflows that is not huge: parts are multiples of 2^-23 of their
-/// number, products of two parts of 2^-46, and sums of these are, too.
+/// Nothing that counts is below 2^-126, and no sum overflows: products of two parts are multiples of 2^-46 of their
+/// numbers' product, and sums of these are, too. Blocks of zeros are of any magnitude.
 bool is_moderate(const Magnitudes& a, const Magnitudes& b) {
-    const auto exponent = [](std::uint32_t magnitude) { return static_cast<int>(magnitude >> 23) - 127; };
-    constexpr int least = -126 + 23, least_product = -126 + 46, largest = 120, largest_product = 100;
-    const bool no_numbers = a.largest == 0 || b.largest == 0;
-    return exponent(a.largest) <= largest && exponent(b.largest) <= largest &&
-           (no_numbers || (exponent(a.least) >= least && exponent(b.least) >= least &&
-                           exponent(a.least) + exponent(b.least) >= least_product &&
-                           exponent(a.largest) + exponent(b.largest) <= largest_product));
+    constexpr int least_product = -126 + 46, largest_product = 100;
+    return can_be_split(a) && can_be_split(b) && exponent_of(a.least) + exponent_of(b.least) >= least_product &&
+           exponent_of(a.largest) + exponent_of(b.largest) <= largest_product;
 }
 
 }  // namespace

@@ -46,6 +46,16 @@ struct SeenMagnitudes {
     }
 };
 
+constexpr int exponent_of(std::uint32_t magnitude) {
+    return static_cast<int>(magnitude >> 23) - 127;
+}
+
+/// Three parts are all of each number: parts are multiples of 2^-23 of it, and those below 2^-126 are no bf16 that the
+/// tiles read. Nothing seen but zeros has the largest `least` and the smallest `largest`, and passes.
+constexpr bool can_be_split(const Magnitudes& seen) {
+    return exponent_of(seen.least) >= -126 + 23 && exponent_of(seen.largest) <= 120;
+}
+
 /// Pairs of bf16, the first in the lower half, out of numbers that are bf16.
 HEPTAD_INLINE Bits pairs_of(Vector<float> first, Vector<float> second) {
     return reinterpret_cast<Bits>(first) >> 16 | reinterpret_cast<Bits>(second);
@@ -114,7 +124,12 @@ Magnitudes pack_split(std::int64_t width, std::int64_t k, const float* source, s
     const std::int64_t panels = (width + split_panel - 1) / split_panel, chunks = (k + split_chunk - 1) / split_chunk;
     auto* const planes = reinterpret_cast<std::uint16_t*>(packed);
     SeenMagnitudes seen;
+    bool splits =
+        true;  // a block that does not is packed no further: rests of tiny numbers take a hundred times as long
     const auto pack = [&](std::int64_t q, std::int64_t g) {
+        if (!splits) {
+            return;
+        }
         const std::int64_t used = width - q * split_panel, depths = k - g * split_chunk;
         const float* from = source + q * split_panel * stride + g * split_chunk * depth_stride;
         std::uint16_t* const to = planes + (q * chunks + g) * split_chunk_size;
@@ -136,6 +151,7 @@ Magnitudes pack_split(std::int64_t width, std::int64_t k, const float* source, s
         } else {
             split_depths(from, from_stride, to, seen);
         }
+        splits = can_be_split(seen.result());
     };
     over_panels(panels, chunks, stride == 1, pack);
     return seen.result();

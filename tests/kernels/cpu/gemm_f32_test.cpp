@@ -109,6 +109,20 @@ TEST_P(gemm_f32, rows_of_tiny_numbers_beside_ordinary_ones_are_within_the_classi
     expect_near_exact_product(a, b, 1, c, 0, c, Type::f32);
 }
 
+TEST_P(gemm_f32, zeros_times_tiny_numbers_are_zeros) {
+    constexpr std::int64_t side = 200;
+    GuardedMatrix zeros(Type::f32, side, side, Layout::rows), tiny = zeros, product = zeros;
+    zeros.fill(0);
+    for (const int exponent : {-149, -134, -130, -126, -110, -90}) {
+        fill(tiny, exponent, exponent + 3);
+        for (const bool left : {true, false}) {
+            product.fill(7);
+            gemm({1, (left ? tiny : zeros).view(), (left ? zeros : tiny).view(), 0, product.view()}, GetParam());
+            EXPECT_TRUE(product.equals(zeros)) << exponent;
+        }
+    }
+}
+
 TEST_P(gemm_f32, nan_and_infinity_stay_in_their_rows_and_columns) {
     constexpr std::int64_t side = 160;
     constexpr double infinity = std::numeric_limits<double>::infinity();
