@@ -196,16 +196,32 @@ std::int64_t choose_block(const OuterLaunch& layers, BlockedOperand& operand, bo
     return exact;
 }
 
-/// Of two operands of floats: whole lines across k, then some values of every line along it, twice.
-std::int64_t sampled_bytes(const FileLayout& a, const FileLayout& b, Type type) {
-    if (!is_float(type)) {
+/// Of two operands of floats: whole lines across k, then some values of every line along it, twice, and those at which
+/// levels are tried.
+std::int64_t sampled_bytes(const OuterLaunch& layers) {
+    if (!is_float(layers.whole.type)) {
         return 0;
     }
-    const auto sampled = [](std::int64_t length, bool by_runs) {
+    const auto count = [](std::int64_t length, bool by_runs) {
         return static_cast<std::int64_t>(sample_of_line(length, by_runs).size());
     };
-    return a.element_bytes * (a.cols * sampled(a.rows, a.by_columns) + 2 * a.rows * sampled(a.cols, !a.by_columns)) +
-           b.element_bytes * (b.rows * sampled(b.cols, !b.by_columns) + 2 * b.cols * sampled(b.rows, b.by_columns));
+    const auto within = [](const std::vector<std::int64_t>& of_block, std::int64_t block, std::int64_t length) {
+        std::int64_t sum = 0;
+        for (const std::int64_t at : of_block) {  // in all blocks, but for what lies beyond the edge of the last ones
+            sum += at < length ? ceil_div(length - at, block) : 0;
+        }
+        return sum;
+    };
+    const auto values = [&](const BlockedOperand& lines, std::int64_t line_blocks, bool tried_by_runs) {
+        const FileLayout& file = lines.file;
+        const std::int64_t tried =
+            within(tried_lines(lines.block_rows, line_blocks, tried_by_runs), lines.block_rows, file.rows) *
+            within(tried_places(lines.block_cols, layers.layer.grid.k), lines.block_cols, file.cols);
+        return file.cols * count(file.rows, file.by_columns) + 2 * file.rows * count(file.cols, !file.by_columns) +
+               tried;
+    };
+    return layers.a.file.element_bytes * values(layers.a, layers.layer.grid.m, false) +
+           layers.b.file.element_bytes * values(transposed(layers.b), layers.layer.grid.n, true);
 }
 
 /// All but what follows from the cut of the products.
@@ -219,7 +235,7 @@ OuterLaunch around_products(const FileProblem& problem, const OuterLevels& outer
 void take_cut(OuterLaunch& layers, const DiskCut& cut, const FileTraffic& traffic) {
     layers.cut = cut;
     layers.traffic = traffic;
-    layers.sample_bytes = sampled_bytes(layers.a.file, layers.b.file, layers.whole.type);
+    layers.sample_bytes = sampled_bytes(layers);
     layers.read_a_bytes = choose_block(layers, layers.a, !cut.mirrored);
     layers.read_b_bytes = choose_block(layers, layers.b, cut.mirrored);
     layers.products_written_bytes = layers.products() * traffic.written_bytes;

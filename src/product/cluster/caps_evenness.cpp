@@ -30,7 +30,7 @@ public:
                 std::int64_t n)
         : rows(m), cols(n), source_(source), windows_(windows), type_(type), rows_(m), cols_(n) {}
 
-    /// visit(window, view) of all that this rank holds; of complex numbers one view for each part.
+    /// visit(window, view, part) of all that this rank holds; of complex numbers one view for each part.
     template <class Visit>
     void for_each_window(Visit&& visit) const {
         for (std::size_t index = 0; index < windows_.size(); ++index) {
@@ -38,8 +38,9 @@ public:
             if (window.elements() > 0) {
                 Matrix part(type_, window.rows, window.cols);
                 source_.read(index, part.data());
+                int number = 0;
                 for (const View& numbers : parts_of(part.view())) {
-                    visit(window, numbers);
+                    visit(window, numbers, number++);
                 }
             }
         }
@@ -48,7 +49,7 @@ public:
     /// Of all ranks' windows; a NaN counts as infinity.
     void look(Communicator& ranks, Backend& backend) {
         std::vector<double> largest(static_cast<std::size_t>(rows_ + cols_)), sums(largest.size());
-        for_each_window([&](const Window& window, const View& part) {
+        for_each_window([&](const Window& window, const View& part, int) {
             const ScanResult here = backend.scan(part);
             raise(largest, window.row, here.rows);
             raise(largest, rows_ + window.col, here.cols);
@@ -125,14 +126,14 @@ Evenness judge(const HeldOperand& a, const HeldOperand& b, const RankWork& work,
     ScaledLines rows(static_cast<std::int64_t>(a.scan.rows.size()));
     ScaledLines cols(static_cast<std::int64_t>(b.scan.cols.size()));
     MeetingSamples samples(problem_size(work.plan), levels);
-    a.for_each_window([&](const Window& window, const View& part) {
+    a.for_each_window([&](const Window& window, const View& part, int number) {
         cpu::scale_lines(part, of_a.of_block(window.row, window.col));
-        samples.of_a.note(part, window.row, window.col, {}, effects.a_rows.mean);
+        samples.of_a.note(part, window.row, window.col, {}, effects.a_rows.mean, number, parts);
         rows.note(backend, part, window.row, part_of(sample, window.col, window.cols), effects.a_rows.mean);
     });
-    b.for_each_window([&](const Window& window, const View& part) {
+    b.for_each_window([&](const Window& window, const View& part, int number) {
         cpu::scale_lines(part, of_b.of_block(window.row, window.col));
-        samples.of_b.note(transposed(ConstView(part)), window.col, window.row, {}, effects.b_cols.mean);
+        samples.of_b.note(transposed(ConstView(part)), window.col, window.row, {}, effects.b_cols.mean, number, parts);
         cols.note(backend, transposed(ConstView(part)), window.col, part_of(sample, window.row, window.rows),
                   effects.b_cols.mean);
     });
@@ -140,8 +141,8 @@ Evenness judge(const HeldOperand& a, const HeldOperand& b, const RankWork& work,
     cols.merge(ranks);
     merge_everywhere(ranks, samples.of_a.values, add_to);
     merge_everywhere(ranks, samples.of_b.values, add_to);
-    samples.of_a.leave_out_zeros(even.rows);
-    samples.of_b.leave_out_zeros(even.cols);
+    samples.of_a.leave_out_zeros(even.rows, problem_size(work.plan).m);
+    samples.of_b.leave_out_zeros(even.cols, problem_size(work.plan).n);
     even.max_a = rows.largest;
     even.max_b = cols.largest;
     // A line of complex numbers is one of twice as many reals.

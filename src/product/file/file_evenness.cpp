@@ -1,4 +1,4 @@
-// The sample of two files by which outer levels are scaled.
+// The sample of two files by which outer levels are scaled, or refused.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -35,23 +35,40 @@ public:
             std::max<std::int64_t>(1, band_bytes_ / layout_.element_bytes / std::max(count, kRun));
         for (std::int64_t first = 0; first < layout_.rows && count > 0; first += most) {
             const std::int64_t rows = std::min(most, layout_.rows - first);
-            for (std::size_t place = 0; place < places.size();) {
-                const std::size_t run = run_from(places, place);
-                take_over({first, rows, places[place], static_cast<std::int64_t>(run)},
-                          static_cast<std::int64_t>(place), count);
-                place += run;
-            }
+            for_each_run(places, layout_.cols, [&](std::size_t index, std::int64_t run) {
+                take_over({first, rows, places[index], run}, static_cast<std::int64_t>(index), count);
+            });
             visit(ConstView(gathered_.data(), file_.type(), rows, count, count, 1), first);
         }
     }
 
-private:
-    static std::size_t run_from(const std::vector<std::int64_t>& places, std::size_t first) {
-        std::size_t run = 1;
-        while (first + run < places.size() && places[first + run] == places[first] + static_cast<std::int64_t>(run)) {
-            ++run;
+    /// Its rows are the lines that levels add. Of each block those of the sample are read, run by run.
+    void note_in(LevelSample& tried, const LineExponents& exponents, double usual) {
+        for (std::int64_t block = 0; block < tried.line_blocks * tried.inner_blocks; ++block) {
+            const std::int64_t line0 = block / tried.inner_blocks * tried.block_lines;
+            const std::int64_t place0 = block % tried.inner_blocks * tried.block_places;
+            for_each_run(tried.lines, layout_.rows - line0, [&](std::size_t line, std::int64_t lines) {
+                for_each_run(tried.places, layout_.cols - place0, [&](std::size_t place, std::int64_t places) {
+                    const FileWindow window{line0 + tried.lines[line], lines, place0 + tried.places[place], places};
+                    tried.note(file_.read(queue_, layout_, window, memory_.data()), window.row, window.col,
+                               exponents.of_block(window.row, window.col), usual);
+                });
+            });
         }
-        return run;
+    }
+
+private:
+    /// visit(index, count) of neighbours among places, as far as they are below `end`.
+    template <class Visit>
+    static void for_each_run(const std::vector<std::int64_t>& places, std::int64_t end, Visit&& visit) {
+        for (std::size_t first = 0; first < places.size() && places[first] < end;) {
+            std::size_t next = first + 1;
+            while (next < places.size() && places[next] == places[next - 1] + 1) {
+                ++next;
+            }
+            visit(first, std::min(static_cast<std::int64_t>(next - first), end - places[first]));
+            first = next;
+        }
     }
 
     void take_over(const FileWindow& window, std::int64_t to_column, std::int64_t columns) {
@@ -133,9 +150,20 @@ Tails tails_of(Side& side, const LineExponents& lines, double usual, Backend& ba
     return tails;
 }
 
+/// With what is zero beyond the edges.
+ProblemSize whole_blocks(const OuterLaunch& layers) {
+    const BlockGrid& grid = layers.layer.grid;
+    return {grid.m * layers.a.block_rows, grid.k * layers.a.block_cols, grid.n * layers.b.block_cols};
+}
+
 }  // namespace
 
-FileEvenness::FileEvenness(const OuterLaunch& layers, const OpenInputs& inputs, IoQueue& queue) {
+std::vector<LevelPlan> levels_of(const OuterLevels& outer) {
+    return {static_cast<std::size_t>(outer.levels), LevelPlan{outer.algorithm, LevelMode::serial, ""}};
+}
+
+FileEvenness::FileEvenness(const OuterLaunch& layers, const OpenInputs& inputs, IoQueue& queue)
+    : k_(layers.whole.k), tried_(whole_blocks(layers), levels_of(layers.outer)) {
     ThreadPool alone(1);
     cpu::CpuBackend backend(alone);
     const FileLayout &a = layers.a.file, &b = layers.b.file;
@@ -155,6 +183,10 @@ FileEvenness::FileEvenness(const OuterLaunch& layers, const OpenInputs& inputs, 
     const LineExponents of_b = even_.scales() ? even_.of_b() : LineExponents{};
     tails_.of_a = tails_of(left, of_a, effects_.a_rows.mean, backend);
     tails_.of_b = tails_of(right, {of_b.cols, of_b.rows}, effects_.b_cols.mean, backend);
+    left.file.note_in(tried_.of_a, of_a, effects_.a_rows.mean);
+    right.file.note_in(tried_.of_b, {of_b.cols, of_b.rows}, effects_.b_cols.mean);
+    tried_.of_a.leave_out_zeros(even_.rows, layers.whole.m);
+    tried_.of_b.leave_out_zeros(even_.cols, layers.whole.n);
     even_.exact_products = exact_products_of(tails_, effects_, layers.whole.type);
     for (LineEffects* const effects : {&effects_.a_rows, &effects_.a_inner, &effects_.b_inner, &effects_.b_cols}) {
         effects->of_lines = {};  // means are all that is asked for later

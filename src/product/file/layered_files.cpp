@@ -62,12 +62,12 @@ LayerScaling::LayerScaling(const LayeredRun& run, const OpenInputs& inputs, Oper
     const Clock::time_point from = Clock::now();
     files_.emplace(layers, inputs, *queue);
     run.trace.add(Stage::disk_read, "sample", from, Clock::now(), static_cast<double>(layers.sample_bytes));
-    const std::vector<LevelPlan> levels(static_cast<std::size_t>(layers.outer.levels),
-                                        LevelPlan{layers.outer.algorithm, LevelMode::serial, ""});
+    const std::vector<LevelPlan> levels = levels_of(layers.outer);
     const Evenness& even = files_->even();
     least_evenness_ = least_evenness_of(levels);
     uneven_ = !(files_->value() >= least_evenness_);
-    if ((uneven_ || only_levels_round(even, layers.whole.k, levels)) && run.request.accuracy == Accuracy::balanced) {
+    if (run.request.accuracy == Accuracy::balanced &&
+        (uneven_ || only_levels_round(even, layers.whole.k, levels) || !files_->keep_the_digit(levels))) {
         throw SumsNotSafe{};
     }
     if (uneven_ || !even.scales()) {  // what no powers make even may be worse with them

@@ -285,8 +285,8 @@ Evenness judge_evenness(Backend& backend, const ConstView& a, const ScanResult& 
         MeetingSamples samples({a.rows, a.cols, b.cols}, levels);
         samples.of_a.note(a, 0, 0, a_lines, effects.a_rows.mean);
         samples.of_b.note(transposed(b), 0, 0, {b_lines.cols, b_lines.rows}, effects.b_cols.mean);
-        samples.of_a.leave_out_zeros(even.rows);
-        samples.of_b.leave_out_zeros(even.cols);
+        samples.of_a.leave_out_zeros(even.rows, a.rows);
+        samples.of_b.leave_out_zeros(even.cols, b.cols);
         return samples.keep_the_digit(levels);
     };
     even.exact_products = exact_products_of(tails, effects, a.type);

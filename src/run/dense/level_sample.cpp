@@ -153,26 +153,28 @@ LevelSample::LevelSample(std::int64_t count, std::int64_t length, std::int64_t b
       line_blocks(blocks_of_lines),
       inner_blocks(blocks_along_k),
       k(length) {
-    // As much work for any number of levels, but for their products.
-    constexpr std::int64_t kLines = 32, kPlaces = 128;
-    lines = sampled_places(block_lines, std::max(kRun, kLines / line_blocks), runs_of_lines ? kRun : 1);
-    places = sampled_places(block_places, std::max(kRun, kPlaces / inner_blocks), kRun);
+    lines = tried_lines(block_lines, line_blocks, runs_of_lines);
+    places = tried_places(block_places, inner_blocks);
     values.resize(static_cast<std::size_t>(line_blocks * inner_blocks) * lines.size() * places.size());
     left_out_.resize(static_cast<std::size_t>(line_blocks) * lines.size());
 }
 
 void LevelSample::note(const ConstView& part, std::int64_t first_line, std::int64_t first_inner,
-                       const LineExponents& exponents, double usual) {
+                       const LineExponents& exponents, double usual, int number, int parts) {
     const auto shift = static_cast<int>(std::lrint(usual));
     with_stored_type(part.type, [&]<class T>() {
         const auto* data = static_cast<const T*>(part.data);
         double* to = values.data();
         for (std::int64_t block = 0; block < line_blocks * inner_blocks; ++block) {
-            for (const std::int64_t place : places) {
-                const std::int64_t p = block % inner_blocks * block_places + place - first_inner;
+            for (std::size_t at = 0; at < places.size(); ++at) {
+                const std::int64_t p = block % inner_blocks * block_places + places[at] - first_inner;
+                if (p < 0 || p >= part.cols || static_cast<int>(at) % parts != number) {
+                    to += lines.size();
+                    continue;
+                }
                 for (const std::int64_t line : lines) {
                     const std::int64_t i = block / inner_blocks * block_lines + line - first_line;
-                    if (i >= 0 && i < part.rows && p >= 0 && p < part.cols) {
+                    if (i >= 0 && i < part.rows) {
                         const int power = (exponents.rows == nullptr ? 0 : exponents.rows[i]) +
                                           (exponents.cols == nullptr ? 0 : exponents.cols[p]) - shift;
                         *to = std::ldexp(to_double(data[i * part.row_stride + p * part.col_stride]), power);
@@ -184,10 +186,11 @@ void LevelSample::note(const ConstView& part, std::int64_t first_line, std::int6
     });
 }
 
-void LevelSample::leave_out_zeros(const std::vector<std::int32_t>& exponents) {
-    for (std::size_t at = 0; at < left_out_.size() && !exponents.empty(); ++at) {
+void LevelSample::leave_out_zeros(const std::vector<std::int32_t>& exponents, std::int64_t lines_there) {
+    for (std::size_t at = 0; at < left_out_.size(); ++at) {
         const std::int64_t line = static_cast<std::int64_t>(at / lines.size()) * block_lines + lines[at % lines.size()];
-        left_out_[at] = exponents[static_cast<std::size_t>(line)] == kZeroLine;
+        left_out_[at] =
+            line >= lines_there || (!exponents.empty() && exponents[static_cast<std::size_t>(line)] == kZeroLine);
     }
 }
 

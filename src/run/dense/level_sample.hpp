@@ -27,8 +27,9 @@ public:
     void note(const ConstView& part, std::int64_t first_line, std::int64_t first_inner, const LineExponents& lines,
               double usual);
 
-    /// Lines with exponents of kZeroLine: what C has there is written as zeros, whatever levels make of it.
-    void leave_out_zeros(const std::vector<std::int32_t>& exponents);
+    /// Lines with exponents of kZeroLine: what C has there is written as zeros, whatever levels make of it. And lines
+    /// beyond those that are there, which fill up the last block.
+    void leave_out_zeros(const std::vector<std::int32_t>& exponents, std::int64_t lines_there);
 
     std::vector<std::int64_t> lines, places;  // of every block, counted from its first
     std::int64_t block_lines, block_places, line_blocks, inner_blocks, k;

@@ -26,8 +26,9 @@ protected:
     }
 
     template <class T>
-    void expect_few_digits_lost(const Case& layout, const OuterLevels& outer, double most = 10) {
-        for (const data::Family& family : data::all_families()) {
+    void expect_few_digits_lost(const Case& layout, const OuterLevels& outer, double most = 10,
+                                const std::vector<data::Family>& families = data::all_families()) {
+        for (const data::Family& family : families) {
             data::Random random(7);
             data::Matrix<double> wide_a(layout.m, layout.k), wide_b(layout.k, layout.n);
             family.make(wide_a, wide_b, random);
@@ -60,6 +61,41 @@ TEST_F(FileUnevenTest, families_lose_a_digit_at_most) {
                                   kMostOfForcedStrassen);
     expect_few_digits_lost<double>({.m = 300, .k = 210, .n = 260, .type = Type::f64, .memory_bytes = 400 << 10},
                                    {"winograd", 1});
+}
+
+// No line is uneven by itself: what levels would lose is seen where they are tried. Blocks of 193 are more than is
+// there.
+TEST_F(FileUnevenTest, families_that_only_meet_unevenly_lose_a_digit_at_most) {
+    for (const bool turned : {false, true}) {
+        const Case layout{
+            .m = 385, .k = 387, .n = 390, .memory_bytes = 600 << 10, .a_fortran = turned, .transpose_b = turned};
+        const std::vector<data::Family> families = data::meeting_families();
+        expect_few_digits_lost<float>(layout, {"strassen", 2}, 10, families);
+        expect_few_digits_lost<float>(layout, {"winograd", 1}, 10, families);
+    }
+}
+
+// All lines are even, but in half of C large values meet small ones. One level adds lines that are alike.
+TEST_F(FileUnevenTest, large_values_that_meet_small_ones_are_multiplied_without_levels) {
+    const Case layout{.m = 300, .k = 1200, .n = 301, .memory_bytes = 1200 << 10};
+    FileProductRequest request = prepare(layout);
+    const auto write = [&](const std::string& name, std::int64_t rows, std::int64_t cols, std::int64_t large_first) {
+        Matrix x = generate("uniform", rows, cols, Type::f32, 5);
+        for (std::int64_t i = 0; i < rows; ++i) {
+            for (std::int64_t j = 0; j < cols; ++j) {
+                static_cast<float*>(x.data())[i * cols + j] *= (i + j) % 2 == large_first ? 16 : 1;
+            }
+        }
+        write_npy(folder_ / name, x.view());
+    };
+    write("A.npy", layout.m, layout.k, 0);
+    write("B.npy", layout.k, layout.n, 1);
+    request.outer = {"strassen", 1};
+    EXPECT_TRUE(multiply(request).layers);
+    request.outer = {"strassen", 2};
+    EXPECT_FALSE(multiply(request).layers);
+    request.accuracy = Accuracy::fast;
+    EXPECT_TRUE(multiply(request).layers);
 }
 
 TEST_F(FileUnevenTest, however_the_files_lie) {
