@@ -11,12 +11,14 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <new>
 #include <random>
 #include <string>
 #include <vector>
 
 #include <heptad/heptad.hpp>
 
+#include "base/huge_pages.hpp"
 #include "base/moduli.hpp"
 #include "kernels/cpu/cpu_residues.hpp"
 #include "kernels/cpu/vendor_blas.hpp"
@@ -91,6 +93,9 @@ public:
     }
 
 private:
+    using Bytes = std::unique_ptr<std::byte, FreeMemory>;
+    static std::uint8_t* bytes_of(const Bytes& memory) { return reinterpret_cast<std::uint8_t*>(memory.get()); }
+
     std::vector<T> entries(unsigned seed) const {
         std::mt19937_64 random(seed);
         std::vector<T> result(static_cast<std::size_t>(size_ * size_));
@@ -129,8 +134,11 @@ private:
         CpuResidues residues(shared_pool(threads_));
         const std::int64_t bytes = moduli * packed_residue_bytes(size_, size_);
         if (bytes > room_) {
-            of_a_ = std::make_unique_for_overwrite<std::uint8_t[]>(static_cast<std::size_t>(bytes));
-            of_b_ = std::make_unique_for_overwrite<std::uint8_t[]>(static_cast<std::size_t>(bytes));
+            of_a_ = allocate_huge_pages(bytes);
+            of_b_ = allocate_huge_pages(bytes);
+            if (!of_a_ || !of_b_) {
+                throw std::bad_alloc();
+            }
             room_ = bytes;
         }
         const std::vector<std::int32_t> exponents(static_cast<std::size_t>(size_), exponent(moduli));
@@ -142,15 +150,15 @@ private:
             result.log2_largest = log2_of_integers(moduli);
             return result;
         };
-        residues.pack(0, lines(a_, size_, 1), moduli, of_a_.get());
-        residues.pack(1, lines(b_, 1, size_), moduli, of_b_.get());
+        residues.pack(0, lines(a_, size_, 1), moduli, bytes_of(of_a_));
+        residues.pack(1, lines(b_, 1, size_), moduli, bytes_of(of_b_));
     }
 
     void by_residues(int moduli) {
         make_bytes(moduli);
         CpuResidues residues(shared_pool(threads_));
         const double power = std::exp2(-2 * exponent(moduli));
-        residues.multiply({of_a_.get(), of_b_.get(), size_, size_, size_, moduli, 0, size_},
+        residues.multiply({bytes_of(of_a_), bytes_of(of_b_), size_, size_, size_, moduli, 0, size_},
                           [&](const IntegerTile& tile) {
                               for (std::int64_t i = 0; i < tile.rows; ++i) {
                                   T* const to = c_.data() + (tile.row + i) * size_ + tile.col;
@@ -189,7 +197,8 @@ private:
     std::int64_t size_;
     int threads_;
     std::vector<T> a_, b_, c_;
-    std::unique_ptr<std::uint8_t[]> of_a_, of_b_;
+    /// Aligned, as a plan's: tiles of AMX are lines of 64 bytes, and take twice as long to load across cache lines.
+    Bytes of_a_, of_b_;
     std::int64_t room_ = 0;
 };
 

@@ -2,8 +2,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 
 #include "base/error.hpp"
+#include "base/fail_if.hpp"
 #include "cli/option_words.hpp"
 #include "kernels/cuda/device/device.hpp"
 
@@ -11,6 +13,21 @@ namespace heptad::cli {
 namespace {
 
 constexpr std::int64_t kMostRounds = 1000;
+
+/// What stands between the x's; nothing unless all are sizes of at least 1.
+std::vector<std::int64_t> typed_sides(const std::string& word) {
+    std::vector<std::int64_t> sides;
+    for (const std::string& part : split(word, 'x')) {
+        std::int64_t side = 0;
+        const char* end = part.data() + part.size();
+        const auto [stop, status] = std::from_chars(part.data(), end, side);
+        if (status != std::errc() || stop != end || side < 1) {
+            return {};
+        }
+        sides.push_back(side);
+    }
+    return sides;
+}
 
 }  // namespace
 
@@ -28,12 +45,10 @@ std::vector<ProblemSize> bench_sizes(const std::string& sizes) {
         return shapes;
     }
     for (const std::string& word : split(sizes, ',')) {
-        if (word.find('x') == std::string::npos) {
-            const std::int64_t n = parse_integer("--sizes", word, 1, kLargestSize);
-            shapes.push_back({n, n, n});
-        } else {
-            shapes.push_back(bench_shape("--sizes", word));
-        }
+        const std::vector<std::int64_t> sides = typed_sides(word);
+        fail_if(sides.size() != 1 && sides.size() != 3, ErrorCode::usage,
+                "--sizes takes n or MxKxN, each at least 1, such as 2048,1024x512x2048, not '{}'", word);
+        shapes.push_back({sides.front(), sides[sides.size() / 2], sides.back()});
     }
     return shapes;
 }

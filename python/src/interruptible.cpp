@@ -37,6 +37,8 @@ bool is_main_thread() {
 /// Work under way, and what its two threads tell each other. Both own it; the work itself holds objects of Python, so
 /// the waiting thread frees that with the GIL, once it is done.
 struct Running {
+    explicit Running(Work given) : work(std::move(given)) {}
+
     std::optional<Work> work;
     Place place = work->place;
     pid_t process = getpid();  // a child has no thread that would end it

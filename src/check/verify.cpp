@@ -4,6 +4,7 @@
 #include <random>
 
 #include "base/fail_if.hpp"
+#include "base/types.hpp"
 #include "check/verify_kinds.hpp"
 
 namespace heptad {

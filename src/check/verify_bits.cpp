@@ -66,7 +66,8 @@ bool is_full(const Words& row, std::int64_t cols) {
 
 VerifyResult check::verify_boolean_rows(const BitRows& matrices, const std::vector<std::int64_t>& rows,
                                         std::int64_t all_rows, const VerifyOptions& options, ThreadPool& pool) {
-    const auto& [a, b, c, c0] = matrices;
+    const ConstBitView &a = matrices.a, &b = matrices.b, &c = matrices.c;
+    const std::optional<ConstBitView>& c0 = matrices.c0;
     const bool are_gathered = c.rows != all_rows;
     const std::int64_t words = bits::words_of(b.cols);
     std::mutex mutex;

@@ -2,8 +2,9 @@
 // machine, {"key": text, "machines": [description, ...]}, or guessed from the processor's features.
 //
 // The CPU's file is $HEPTAD_TUNE_FILE, or tune-<key>.json in $XDG_CACHE_HOME/heptad (~/.cache/heptad). The key stands
-// for the processor, its cores, the BLAS libraries with their versions and kernels, and Heptad's version, so that a
-// change of any of them asks for a new measurement. The file holds one description per number of threads.
+// for the processor, its cores, the BLAS libraries with their versions and kernels, Heptad's version and the edition of
+// its kernels, so that a change of any of them asks for a new measurement. The file holds one description per number of
+// threads.
 #pragma once
 
 #include <functional>

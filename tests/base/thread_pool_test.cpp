@@ -9,7 +9,6 @@
 #include <atomic>
 #include <csignal>
 #include <mutex>
-#include <set>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -109,8 +108,6 @@ TEST(thread_pool, many_sizes_share_their_workers) {
 
 TEST(thread_pool, no_more_than_its_threads_take_part) {
     meet(shared_pool(8), 8, [] {});
-    std::mutex mutex;
-    std::set<pid_t> seen;
     std::atomic<int> at_once = 0, most = 0;
     for (int call = 0; call < 200; ++call) {
         shared_pool(3).run(20, [&](std::int64_t) {

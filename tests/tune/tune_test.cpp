@@ -263,6 +263,19 @@ TEST_F(tune_file_test, file_of_another_machine_is_ignored_unless_the_user_names_
     EXPECT_TRUE(load_machine(2).measured);
 }
 
+TEST_F(tune_file_test, file_of_earlier_kernels_is_ignored) {
+    save_machine(measured(2, 22e9));
+    ASSERT_EQ(machines_of_this_processor().size(), 1U);
+    const std::string path = tune_file();
+    std::string text;
+    std::getline(std::ifstream(path), text, '\0');
+    const std::string edition = " edition 7;";
+    ASSERT_NE(text.find(edition), std::string::npos) << text;
+    std::ofstream(path, std::ios::trunc) << text.replace(text.find(edition), edition.size(), " edition 6;");
+    EXPECT_FALSE(load_machine(2).measured);
+    EXPECT_TRUE(machines_of_this_processor().empty());
+}
+
 TEST_F(tune_file_test, leaves_that_this_machine_lacks_are_left_out) {
     Machine machine = measured(2, 22e9);
     LeafProfile fantasy = machine.leaves.front();

@@ -78,11 +78,11 @@ HEPTAD_INLINE void store_split(Vector<float> first, Vector<float> second, std::u
 
 /// A chunk of a panel of A whose lines have their depths side by side.
 HEPTAD_INLINE void split_lines(const float* source, std::int64_t stride, std::uint16_t* to, SeenMagnitudes& seen) {
-    typedef int Places __attribute__((vector_size(64)));  // NOLINT(modernize-use-using)
-    constexpr Places even = {0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30};
     for (int i = 0; i < split_panel; ++i) {
         const Vector<float> x = load(source + i * stride), y = load(source + i * stride + lanes<float>);
-        store_split(__builtin_shuffle(x, y, even), __builtin_shuffle(x, y, even + 1), to + i * split_chunk, seen);
+        store_split(__builtin_shufflevector(x, y, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30),
+                    __builtin_shufflevector(x, y, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31),
+                    to + i * split_chunk, seen);
     }
 }
 

@@ -96,7 +96,7 @@ TEST(knobs, values_that_mean_nothing_are_told_and_left_out) {
                                               {"HEPTAD_ALGORITHM", "chaining"},  // over GF(2)
                                               {"HEPTAD_DEVICE", "tpu"}}) {
         const auto file = std::filesystem::temp_directory_path() / ("heptad_knobs_" + std::to_string(getpid()));
-        const std::string ended = heptad::citizen::in_child([&] {
+        const std::string ended = heptad::citizen::in_child([&, name = name, value = value] {
             if (std::freopen(file.c_str(), "w", stderr) == nullptr) {
                 return 99;
             }

@@ -36,6 +36,15 @@ TEST_F(BenchWords, without_a_suite_cpu_is_meant) {
     EXPECT_TRUE(contains(heptad_fails(2, {"bench", "--frobnicate"}), "see 'heptad bench cpu --help'"));
 }
 
+TEST_F(BenchWords, a_size_that_is_none_is_quoted_with_what_sizes_look_like) {
+    for (const char* word : {"x", "0", "-8", "64,", "64x64", "64x0x64", "64x64x64x64", "8x8x", "4k"}) {
+        const std::string said = heptad_fails(2, {"bench", "cpu", "--sizes", std::string("32,") + word});
+        EXPECT_TRUE(contains(said, "--sizes takes n or MxKxN, each at least 1, such as 2048,1024x512x2048, not '"))
+            << said;
+        EXPECT_TRUE(contains(said, word == std::string("64,") ? "not ''" : std::string("not '") + word + "'")) << said;
+    }
+}
+
 TEST_F(BenchWords, wrong_usage_exits_2) {
     const std::vector<std::vector<std::string>> lines{
         {"bench", "nothing"},
