@@ -146,6 +146,44 @@ LevelGrid grid_of(const std::vector<LevelPlan>& levels) {
     return grid;
 }
 
+namespace {
+
+constexpr std::int64_t kLines = 32, kPlaces = 128;
+
+/// As much work for few levels, whatever their number, but for their products. Later on every block has its run.
+std::int64_t sampled_in_block(std::int64_t wanted, std::int64_t blocks) {
+    return std::max(kRun, wanted / blocks);
+}
+
+/// Multiplications that it takes to try them.
+double work_of_trial(const std::vector<LevelPlan>& levels) {
+    const LevelGrid grid = grid_of(levels);
+    const auto in_block = [](std::int64_t wanted, std::int64_t blocks) {
+        return static_cast<double>(sampled_in_block(wanted, blocks));
+    };
+    const double each = in_block(kLines, grid.m) * in_block(kPlaces, grid.k) * in_block(kLines, grid.n);
+    double products = 1;
+    for (const LevelPlan& level : levels) {
+        products *= find_algorithm(level.algorithm).algorithm.rank();
+    }
+    return each * (static_cast<double>(grid.m) * static_cast<double>(grid.k) * static_cast<double>(grid.n) + products);
+}
+
+}  // namespace
+
+std::vector<LevelPlan> levels_to_try(const std::vector<LevelPlan>& levels) {
+    constexpr double kMostWork = 1 << 22;  // four levels of 2 x 2 x 2
+    std::vector<LevelPlan> tried;
+    for (const LevelPlan& level : levels) {
+        tried.push_back(level);
+        if (tried.size() > 1 && work_of_trial(tried) > kMostWork) {
+            tried.pop_back();
+            break;
+        }
+    }
+    return tried;
+}
+
 LevelSample::LevelSample(std::int64_t count, std::int64_t length, std::int64_t blocks_of_lines,
                          std::int64_t blocks_along_k, bool runs_of_lines)
     : block_lines(count / blocks_of_lines),
@@ -153,10 +191,8 @@ LevelSample::LevelSample(std::int64_t count, std::int64_t length, std::int64_t b
       line_blocks(blocks_of_lines),
       inner_blocks(blocks_along_k),
       k(length) {
-    // As much work for any number of levels, but for their products.
-    constexpr std::int64_t kLines = 32, kPlaces = 128;
-    lines = sampled_places(block_lines, std::max(kRun, kLines / line_blocks), runs_of_lines ? kRun : 1);
-    places = sampled_places(block_places, std::max(kRun, kPlaces / inner_blocks), kRun);
+    lines = sampled_places(block_lines, sampled_in_block(kLines, line_blocks), runs_of_lines ? kRun : 1);
+    places = sampled_places(block_places, sampled_in_block(kPlaces, inner_blocks), kRun);
     values.resize(static_cast<std::size_t>(line_blocks * inner_blocks) * lines.size() * places.size());
     left_out_.resize(static_cast<std::size_t>(line_blocks) * lines.size());
 }

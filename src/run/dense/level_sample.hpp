@@ -16,6 +16,10 @@ struct LevelGrid {
 };
 LevelGrid grid_of(const std::vector<LevelPlan>& levels);
 
+/// The outermost of these levels, as many as a sample can be multiplied with in some milliseconds: each block has a
+/// part in it, so it grows with them, whatever the size of the product.
+std::vector<LevelPlan> levels_to_try(const std::vector<LevelPlan>& levels);
+
 /// Lines of an operand (rows of A, or columns of B) at some places of every block. It may be filled part by part.
 class LevelSample {
 public:
