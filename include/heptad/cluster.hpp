@@ -48,8 +48,9 @@ using RankExchange = std::function<void(int to, const void* sent, std::int64_t s
 /// c64, i32, i64; complex factors are for c64 and c128. beta = 0: C is not read. Each process computes a block of the
 /// product: it gets what it needs of A and B from the ranks that hold it, multiplies by the options with that many
 /// threads (0: all cores) and sends its result to the ranks that hold C. Accuracy exact: the same bits on any number of
-/// processes. Throws Error(usage) or Error(input), on all processes, for parts that are not inside their matrices, and
-/// for data that cannot be multiplied exactly; C is then as it was.
+/// processes. Throws Error(usage), Error(input) or Error(resource) on all processes where one of them finds parts that
+/// are not inside their matrices, data that cannot be multiplied exactly, or no memory. C is then as it was, unless
+/// memory ran out when it was being written: then it is undefined.
 HEPTAD_API void multiply_block_cyclic(const ProblemSize& size, std::complex<double> alpha, const BlockCyclicPart& a,
                                       const BlockCyclicPart& b, std::complex<double> beta, const BlockCyclicPart& c,
                                       const ProcessGrid& grid, const RankExchange& exchange,

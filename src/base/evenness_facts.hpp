@@ -69,13 +69,4 @@ inline std::vector<std::int64_t> sample_of_line(std::int64_t length, bool by_run
     return sampled_places(length, sample_size(length), by_runs ? kRun : 1);
 }
 
-/// Of every block, so many lines and places along k at which levels are tried. As much work for any number of blocks,
-/// but for their products.
-inline std::vector<std::int64_t> tried_lines(std::int64_t block_lines, std::int64_t blocks, bool by_runs) {
-    return sampled_places(block_lines, std::max<std::int64_t>(kRun, 32 / blocks), by_runs ? kRun : 1);
-}
-inline std::vector<std::int64_t> tried_places(std::int64_t block_places, std::int64_t blocks) {
-    return sampled_places(block_places, std::max<std::int64_t>(kRun, 128 / blocks), kRun);
-}
-
 }  // namespace heptad

@@ -3,6 +3,8 @@
 
 #include <heptad/heptad.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <heptad/heptad.hpp>
 #include <limits>
 
@@ -133,6 +135,28 @@ TEST(batch, what_cannot_be_meant_is_refused_and_nothing_is_written) {
     EXPECT_EQ(c.bytes, before.bytes);
     multiply_strided_batch(1, a.view(), 16, b.view(), 16, 0, c.view(), 16, 0);
     EXPECT_EQ(c.bytes, before.bytes);
+}
+
+TEST(batch, a_cancelled_one_stops_between_products) {
+    const std::int64_t count = 2048;  // of which the first half is done when progress is reported
+    const Stack a(Type::f64, 20, 30, 1, 0, 1), b(Type::f64, 30, 10, 1, 0, 2);
+    for (const int threads : {1, 2}) {
+        Stack c(Type::f64, 20, 10, count, 0, 3);
+        const std::vector<std::byte> before = c.bytes;
+        const CancelToken token;
+        Context context;
+        context.set_threads(threads).set_cancel(token).set_progress([&](const Progress&) { token.cancel(); });
+        ErrorCode code = ErrorCode::internal;
+        try {
+            multiply_strided_batch(1, a.view(), 0, b.view(), 0, 0, c.view(), c.stride, count, {}, context);
+        } catch (const Error& error) {
+            code = error.code();
+        }
+        EXPECT_EQ(code, ErrorCode::cancelled);
+        const auto half = static_cast<std::ptrdiff_t>(before.size() / 2) + 8;
+        EXPECT_TRUE(std::equal(before.begin() + half, before.end(), c.bytes.begin() + half));
+        EXPECT_FALSE(std::equal(before.begin(), before.end(), c.bytes.begin()));
+    }
 }
 
 TEST(batch, interleaved_batches_in_one_array_are_fine) {

@@ -4,15 +4,18 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "algorithm/catalogue.hpp"
 #include "api/blas/takeover.hpp"
 #include "api/blas/without_library.hpp"
+#include "api/drop_in/loaded_function.hpp"
 #include "api/drop_in/product_log.hpp"
 #include "base/cores.hpp"
 #include "base/shared_state.hpp"
@@ -30,8 +33,29 @@
 namespace heptad::blas {
 namespace {
 
-/// HEPTAD_THREADS, or as many as the library is set to use, or as OMP_NUM_THREADS says.
+/// Does any of the OpenMP runtimes of the process say that this thread is in an active parallel region?
+bool is_in_parallel_region() {
+    struct Runtimes {
+        std::uint64_t objects_loaded = 0;
+        std::vector<drop_in::AnyFunction> questions;
+    };
+    static constinit Guarded<Runtimes> found;
+    const auto runtimes = found.lock();
+    if (const std::uint64_t loaded = drop_in::objects_loaded(); loaded != runtimes->objects_loaded) {
+        runtimes->questions = drop_in::functions_in_all_objects("omp_in_parallel");
+        runtimes->objects_loaded = loaded;
+    }
+    return std::ranges::any_of(runtimes->questions, [](drop_in::AnyFunction question) {
+        return reinterpret_cast<int (*)()>(question)() != 0;
+    });
+}
+
+/// HEPTAD_THREADS, or as many as the library is set to use, or as OMP_NUM_THREADS says. In a parallel region one, as a
+/// library that uses OpenMP itself: its other threads are at work already, mostly in calls of their own.
 int threads_for(const RealFunction& real) {
+    if (is_in_parallel_region()) {
+        return 1;
+    }
     if (knobs().threads > 0) {
         return knobs().threads;
     }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <new>
-#include <vector>
 
 namespace heptad::drop_in {
 namespace {
@@ -78,6 +77,31 @@ AnyFunction function_in_any_object(const char* name) {
         }
     }
     return nullptr;
+}
+
+std::vector<AnyFunction> functions_in_all_objects(const char* name) {
+    std::vector<AnyFunction> functions;
+    const auto add = [&](AnyFunction function) {
+        if (function != nullptr && std::ranges::find(functions, function) == functions.end()) {
+            functions.push_back(function);
+        }
+    };
+    add(function_in_order(RTLD_DEFAULT, name));
+    for (const std::string& object : loaded_objects()) {
+        add(function_of_object(object, name));
+    }
+    return functions;
+}
+
+std::uint64_t objects_loaded() {
+    std::uint64_t loaded = 0;
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, std::size_t, void* count) {
+            *static_cast<std::uint64_t*>(count) = info->dlpi_adds;
+            return 1;  // every object tells it
+        },
+        &loaded);
+    return loaded;
 }
 
 LoadedObject object_at(const void* address) {

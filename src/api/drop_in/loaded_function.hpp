@@ -2,7 +2,9 @@
 // before those.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace heptad::drop_in {
 
@@ -17,6 +19,11 @@ AnyFunction function_of_object(const std::string& path, const char* name);
 /// In any object of the process, newest first: libraries inside of Python's wheels are loaded privately, so that no
 /// search by name alone meets them.
 AnyFunction function_in_any_object(const char* name);
+
+/// All of that name: of the process and of every object in it.
+std::vector<AnyFunction> functions_in_all_objects(const char* name);
+/// How many objects were loaded since the process began: while that is the same, so are the functions.
+std::uint64_t objects_loaded();
 
 /// The object that an address lies in; empty: none that is known.
 struct LoadedObject {

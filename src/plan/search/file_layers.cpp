@@ -9,6 +9,7 @@
 #include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "base/types.hpp"
+#include "plan/model/level_trial.hpp"
 
 namespace heptad {
 namespace {
@@ -212,16 +213,18 @@ std::int64_t sampled_bytes(const OuterLaunch& layers) {
         }
         return sum;
     };
-    const auto values = [&](const BlockedOperand& lines, std::int64_t line_blocks, bool tried_by_runs) {
+    const LevelGrid tried = grid_of(levels_to_try(levels_of(layers.outer)));
+    const BlockGrid& grid = layers.layer.grid;
+    const auto values = [&](const BlockedOperand& lines, std::int64_t blocks, std::int64_t tried_blocks, bool by_runs) {
         const FileLayout& file = lines.file;
-        const std::int64_t tried =
-            within(tried_lines(lines.block_rows, line_blocks, tried_by_runs), lines.block_rows, file.rows) *
-            within(tried_places(lines.block_cols, layers.layer.grid.k), lines.block_cols, file.cols);
+        const std::int64_t block_lines = lines.block_rows * blocks / tried_blocks,
+                           block_places = lines.block_cols * grid.k / tried.k;
         return file.cols * count(file.rows, file.by_columns) + 2 * file.rows * count(file.cols, !file.by_columns) +
-               tried;
+               within(tried_lines(block_lines, tried_blocks, by_runs), block_lines, file.rows) *
+                   within(tried_places(block_places, tried.k), block_places, file.cols);
     };
-    return layers.a.file.element_bytes * values(layers.a, layers.layer.grid.m, false) +
-           layers.b.file.element_bytes * values(transposed(layers.b), layers.layer.grid.n, true);
+    return layers.a.file.element_bytes * values(layers.a, grid.m, tried.m, false) +
+           layers.b.file.element_bytes * values(transposed(layers.b), grid.n, tried.n, true);
 }
 
 /// All but what follows from the cut of the products.
@@ -242,6 +245,10 @@ void take_cut(OuterLaunch& layers, const DiskCut& cut, const FileTraffic& traffi
 }
 
 }  // namespace
+
+std::vector<LevelPlan> levels_of(const OuterLevels& outer) {
+    return {static_cast<std::size_t>(outer.levels), LevelPlan{outer.algorithm, LevelMode::serial, ""}};
+}
 
 std::vector<FileWindow> BlockedOperand::pieces(const BlockPlace& block, const FileWindow& window) const {
     FileWindow all{block.row * block_rows + window.row, window.rows, block.col * block_cols + window.col, window.cols};

@@ -25,6 +25,7 @@ struct OuterLevels {
     std::string algorithm = "strassen";
     int levels = 0;  ///< 0: none
 };
+std::vector<LevelPlan> levels_of(const OuterLevels& outer);
 
 /// An operand as sums of blocks of its file.
 struct BlockedOperand {

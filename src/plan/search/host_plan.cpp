@@ -271,7 +271,8 @@ void check_host_cut(const ProductPlan& plan) {
     const bool packed = is_packed(plan);
     const auto require = [&](bool right, const char* what) {
         if (!right) {
-            fail(ErrorCode::input, "the plan is inconsistent: {}; it is '{}'", what, to_string(plan));
+            fail(ErrorCode::input, "the plan is inconsistent: {}; use one as `heptad plan` printed it, not '{}'", what,
+                 to_string(plan));
         }
     };
     require(plan.host && !plan.disk && !plan.rank && !plan.transfers, "the host of devices and nobody else divides it");

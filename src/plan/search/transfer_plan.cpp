@@ -264,7 +264,8 @@ ProductPlan step_plan(const ProductPlan& plan, const ProblemSize& step, bool acc
 
 void check_transfer_plan(const ProductPlan& plan) {
     const auto refuse = [&](const std::string& what) {
-        fail(ErrorCode::input, "the plan is inconsistent: {}; it is '{}'", what, to_string(plan));
+        fail(ErrorCode::input, "the plan is inconsistent: {}; use one as `heptad plan` printed it, not '{}'", what,
+             to_string(plan));
     };
     const TransferProblem problem = problem_of(plan);
     if (!plan.transfers || plan.disk || plan.rank || plan.host || plan.panels || plan.count || plan.overwrite_inputs ||

@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <iterator>
 #include <numeric>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -86,8 +88,8 @@ struct HeldElements {
         return std::accumulate(runs.begin(), runs.end(), std::int64_t{0},
                                [](std::int64_t sum, const Run& run) { return sum + run.count; });
     }
-    /// Memory for them alone.
-    Matrix block(Type type) const { return {type, count(rows), count(cols), Order::column_major}; }
+    std::int64_t height() const { return count(rows); }
+    std::int64_t width() const { return count(cols); }
     /// visit(block, the same of what is held): all blocks that a view of the window has in common with it.
     template <class AnyView, class HeldView, class Visit>
     void for_each_block(const WindowRanges& window, const AnyView& all, const HeldView& held, Visit&& visit) const {
@@ -133,46 +135,228 @@ private:
     const Dealing down_, across_;
 };
 
-class BlockCyclicProduct {
+/// The processes of a grid one by one, and what they all find out together.
+class Processes {
 public:
-    BlockCyclicProduct(const ProblemSize& size, const BlockCyclicPart& c, const ProcessGrid& grid,
-                       const RankExchange& exchange, bool whole_k)
-        : size_(size),
-          grid_(grid),
+    Processes(const ProcessGrid& grid, const RankExchange& exchange)
+        : grid_(grid),
           exchange_(exchange),
-          processes_(grid.rows * grid.cols),
-          own_(grid.my_row * grid.cols + grid.my_col),
-          // The rates of a usual cluster: with any of them all processes decide alike.
-          ranks_(best_grid(size, c.matrix.type, processes_, {}, whole_k)),
-          whole_k_(whole_k) {}
+          count_(grid.rows * grid.cols),
+          own_(grid.my_row * grid.cols + grid.my_col) {}
 
-    void run(Factor alpha, const BlockCyclicPart& a, const BlockCyclicPart& b, Factor beta, const BlockCyclicPart& c,
-             const Options& options, int threads) {
-        const Matrix a_block = gather(a, [&](int p) { return operand_window(p, true); });
-        const Matrix b_block = gather(b, [&](int p) { return operand_window(p, false); });
-        const ConstView left = conjugated(a.transpose ? transposed(a_block.view()) : a_block.view(), a.conjugate);
-        const ConstView right = conjugated(b.transpose ? transposed(b_block.view()) : b_block.view(), b.conjugate);
-        const auto multiply = [&](Factor factor_of_c, Matrix& to) {
-            if (is_busy(own_)) {
-                multiply_in_memory(alpha, left, right, factor_of_c, to.view(), options, {.threads = threads});
-            }
-        };
-        const WindowRanges window = result_ranges(own_);
-        Matrix partial;
-        if (whole_k_) {  // C is part of what is rounded once
-            partial = beta != 0.0 ? gather(c, [&](int p) { return result_ranges(p); })
-                                  : Matrix(c.matrix.type, window.height(), window.width(), Order::column_major);
-            agree([&] { multiply(beta, partial); });
-            return return_result(c, partial, copy_view);
+    int count() const { return count_; }
+    int own() const { return own_; }
+
+    /// In round t everybody sends to the t-th one after it and receives from the t-th one before it.
+    template <class Round>
+    void in_rounds(Round&& round) const {
+        for (int t = 0; t < count_; ++t) {
+            round((own_ + t) % count_, (own_ - t + count_) % count_);
         }
-        partial = Matrix(c.matrix.type, window.height(), window.width(), Order::column_major);
-        multiply(0, partial);
-        scale_in_memory(beta, SpreadMatrix(c.matrix, grid_).here({{c.row, c.row + size_.m}, {c.col, c.col + size_.n}}),
-                        threads);
-        return_result(c, partial, [&](const View& from, const View& to) { add_partial_sum(to, from, threads); });
+    }
+    /// Not for messages to itself.
+    void exchange(int to, const void* sent, std::int64_t sent_bytes, int from, void* received,
+                  std::int64_t received_bytes) const {
+        exchange_(rank_of(to), sent, sent_bytes, rank_of(from), received, received_bytes);
+    }
+
+    /// Carries out a step that sends nothing. What one process throws there, all throw: those that went on would wait
+    /// for its messages for ever.
+    template <class Step>
+    void agree(Step&& step) const {
+        std::array<char, 1024> told{};  // a code and a sentence, or nothing
+        const auto tell = [&](ErrorCode code, std::string_view sentence) {
+            told[0] = static_cast<char>(code);
+            sentence.copy(told.data() + 1, told.size() - 2);
+        };
+        try {
+            try {
+                step();
+            } catch (...) {
+                rethrow_as_error();
+            }
+        } catch (const Error& error) {
+            tell(error.code(), error.what());
+        } catch (const std::exception& error) {
+            tell(ErrorCode::internal, error.what());
+        } catch (...) {
+            tell(ErrorCode::internal, "an exception that is not a std::exception was thrown");
+        }
+        int first = count_;
+        std::array<char, 1024> of_first{}, received{};
+        in_rounds([&](int to, int from) {
+            if (to == own_) {
+                received = told;
+            } else {
+                exchange(to, told.data(), std::ssize(told), from, received.data(), std::ssize(received));
+            }
+            if (received[0] != 0 && from < first) {  // the same one everywhere
+                first = from;
+                of_first = received;
+            }
+        });
+        if (first < count_) {
+            const auto code = static_cast<ErrorCode>(static_cast<unsigned char>(of_first[0]));
+            fail_if(code == ErrorCode::resource && count_ > 1, code, "process ({}, {}) of the grid: {}",
+                    first / grid_.cols, first % grid_.cols, of_first.data() + 1);
+            fail(code, "{}", of_first.data() + 1);
+        }
     }
 
 private:
+    int rank_of(int process) const { return grid_.ranks[static_cast<std::size_t>(process)]; }
+
+    const ProcessGrid& grid_;
+    const RankExchange& exchange_;
+    const int count_, own_;
+};
+
+/// A window of a matrix for every process. Who sends which elements to whom is found out beforehand, and there is
+/// memory for every message: while messages are under way nothing can fail here alone.
+class SpreadWindows {
+public:
+    /// `window_of`: of a process, as rows and columns of the whole matrix.
+    template <class WindowOf>
+    SpreadWindows(const BlockCyclicMatrix& matrix, const ProcessGrid& grid, const Processes& processes,
+                  WindowOf&& window_of)
+        : type_(matrix.type), own_(window_of(processes.own())) {
+        const SpreadMatrix spread(matrix, grid);
+        for (int process = 0; process < processes.count(); ++process) {
+            there_.push_back(spread.held(own_, process));
+            here_.push_back(spread.here(window_of(process)));
+        }
+    }
+
+    /// Memory for the window of this process, column-major.
+    Matrix window() const { return {type_, own_.height(), own_.width(), Order::column_major}; }
+
+    void make_room_to_gather(const Processes& processes) { make_room(processes, false); }
+    void make_room_to_give_back(const Processes& processes) { make_room(processes, true); }
+
+    /// `whole` becomes the window of this process. Precondition: there is room to gather, which is freed.
+    void gather(const Processes& processes, Matrix& whole) {
+        processes.in_rounds([&](int to, int from) {
+            const View& given = here_[static_cast<std::size_t>(to)];
+            const HeldElements& got = there_[static_cast<std::size_t>(from)];
+            View received = given;  // what a process gives itself needs no message
+            if (to != processes.own()) {
+                const View sent = dense(of_here_, given.rows, given.cols);
+                copy_view(given, sent);
+                received = dense(of_there_, got.height(), got.width());
+                exchange(processes, to, sent, from, received);
+            }
+            got.for_each_block(own_, whole.view(), received,
+                               [](const View& block, const View& held) { copy_view(held, block); });
+        });
+        free_room();
+    }
+
+    /// Every process gets what all have computed of the elements it holds: put(from, to), which does not throw.
+    /// Precondition: there is room to give back, which is freed.
+    template <class Put>
+    void give_back(const Processes& processes, Matrix& whole, Put&& put) {
+        processes.in_rounds([&](int to, int from) {
+            const HeldElements& given = there_[static_cast<std::size_t>(to)];
+            const View& place = here_[static_cast<std::size_t>(from)];
+            const View sent = dense(of_there_, given.height(), given.width());
+            given.for_each_block(own_, whole.view(), sent,
+                                 [](const View& block, const View& held) { copy_view(block, held); });
+            View received = sent;
+            if (to != processes.own()) {
+                received = dense(of_here_, place.rows, place.cols);
+                exchange(processes, to, sent, from, received);
+            }
+            put(received, place);
+        });
+        free_room();
+    }
+
+private:
+    static View dense(Matrix& memory, std::int64_t rows, std::int64_t cols) {
+        return {memory.data(), memory.type(), rows, cols, 1, std::max<std::int64_t>(rows, 1)};
+    }
+    static std::int64_t bytes_of(const View& view) { return matrix_bytes(view.type, view.rows, view.cols); }
+
+    static void exchange(const Processes& processes, int to, const View& sent, int from, const View& received) {
+        processes.exchange(to, sent.data, bytes_of(sent), from, received.data, bytes_of(received));
+    }
+
+    void make_room(const Processes& processes, bool for_itself) {
+        std::int64_t most_there = 0, most_here = 0;
+        for (int process = 0; process < processes.count(); ++process) {
+            const auto at = static_cast<std::size_t>(process);
+            if (process != processes.own() || for_itself) {
+                most_there = std::max(most_there, there_[at].height() * there_[at].width());
+            }
+            if (process != processes.own()) {
+                most_here = std::max(most_here, here_[at].rows * here_[at].cols);
+            }
+        }
+        of_there_ = Matrix(type_, most_there, 1, Order::column_major);
+        of_here_ = Matrix(type_, most_here, 1, Order::column_major);
+    }
+    void free_room() {
+        of_there_ = Matrix();
+        of_here_ = Matrix();
+    }
+
+    Type type_ = Type::f32;
+    WindowRanges own_;
+    std::vector<HeldElements> there_;  // of the own window, by every process
+    std::vector<View> here_;           // of the windows of every process, by this one
+    Matrix of_there_, of_here_;        // one message each
+};
+
+class BlockCyclicProduct {
+public:
+    BlockCyclicProduct(const ProblemSize& size, const BlockCyclicPart& a, const BlockCyclicPart& b,
+                       const BlockCyclicPart& c, const ProcessGrid& grid, const Processes& processes, Factor beta,
+                       bool whole_k)
+        : size_(size),
+          processes_(processes),
+          // The rates of a usual cluster: with any of them all processes decide alike.
+          ranks_(best_grid(size, c.matrix.type, processes.count(), {}, whole_k)),
+          whole_k_(whole_k),
+          a_(a.matrix, grid, processes, [&](int p) { return in_matrix(a, operand_window(p, true)); }),
+          b_(b.matrix, grid, processes, [&](int p) { return in_matrix(b, operand_window(p, false)); }),
+          c_(c.matrix, grid, processes, [&](int p) { return in_matrix(c, result_ranges(p)); }),
+          c_here_(SpreadMatrix(c.matrix, grid).here(in_matrix(c, {{0, size.m}, {0, size.n}}))),
+          a_block_(a_.window()),
+          b_block_(b_.window()),
+          partial_(c_.window()) {
+        a_.make_room_to_gather(processes);
+        b_.make_room_to_gather(processes);
+        if (gathers_result(beta)) {
+            c_.make_room_to_gather(processes);
+        }
+    }
+
+    void run(Factor alpha, const BlockCyclicPart& a, const BlockCyclicPart& b, Factor beta, const Options& options,
+             int threads) {
+        a_.gather(processes_, a_block_);
+        b_.gather(processes_, b_block_);
+        if (gathers_result(beta)) {
+            c_.gather(processes_, partial_);
+        }
+        processes_.agree([&] {
+            if (is_busy(processes_.own())) {
+                const ConstView left =
+                    conjugated(a.transpose ? transposed(a_block_.view()) : a_block_.view(), a.conjugate);
+                const ConstView right =
+                    conjugated(b.transpose ? transposed(b_block_.view()) : b_block_.view(), b.conjugate);
+                multiply_in_memory(alpha, left, right, whole_k_ ? beta : 0, partial_.view(), options,
+                                   {.threads = threads});
+            }
+            a_block_ = Matrix();
+            b_block_ = Matrix();
+            c_.make_room_to_give_back(processes_);
+        });
+        return_result(beta, threads);
+    }
+
+private:
+    /// C is part of what is rounded once.
+    bool gathers_result(Factor beta) const { return whole_k_ && beta != 0.0; }
     bool is_busy(int process) const { return process < ranks_.ranks(); }
 
     /// What a process needs of op(A) or op(B); nothing if it is idle.
@@ -200,94 +384,37 @@ private:
         return {{rows.begin + part.row, rows.end + part.row}, {cols.begin + part.col, cols.end + part.col}};
     }
 
-    /// In round t everybody sends to the t-th one after it and receives from the t-th one before it.
-    template <class Round>
-    void in_rounds(Round&& round) const {
-        for (int t = 0; t < processes_; ++t) {
-            round((own_ + t) % processes_, (own_ - t + processes_) % processes_);
-        }
-    }
-    int rank_of(int process) const { return grid_.ranks[static_cast<std::size_t>(process)]; }
-
-    /// What goes to `to` becomes what comes from `from`; what a process gives itself needs no message.
-    void pass(int to, Matrix& sent, int from, Matrix& received) const {
-        if (to == own_) {
-            received = std::move(sent);
-        } else {
-            exchange_(rank_of(to), sent.data(), sent.size_bytes(), rank_of(from), received.data(),
-                      received.size_bytes());
-        }
-    }
-
-    /// The window of the matrix that this process needs, as it lies there (not transposed), column-major.
-    template <class WindowOf>
-    Matrix gather(const BlockCyclicPart& part, WindowOf&& window_of) const {
-        const SpreadMatrix spread(part.matrix, grid_);
-        const Type type = part.matrix.type;
-        const WindowRanges wanted = in_matrix(part, window_of(own_));
-        Matrix whole(type, wanted.height(), wanted.width(), Order::column_major);
-        in_rounds([&](int to, int from) {
-            const View given = spread.here(in_matrix(part, window_of(to)));
-            const HeldElements got = spread.held(wanted, from);
-            Matrix sent(type, given.rows, given.cols, Order::column_major), received = got.block(type);
-            copy_view(given, sent.view());
-            pass(to, sent, from, received);
-            got.for_each_block(wanted, whole.view(), received.view(),
-                               [](const View& block, const View& held) { copy_view(held, block); });
-        });
-        return whole;
-    }
-
-    /// Where data cannot be multiplied as asked, some process alone knows, and all throw.
-    template <class Step>
-    void agree(Step&& step) const {
-        std::array<char, 1024> told{};  // a code and a sentence, or nothing
-        try {
-            step();
-        } catch (const Error& error) {
-            told[0] = static_cast<char>(error.code());
-            std::string_view(error.what()).copy(told.data() + 1, told.size() - 2);
-        }
-        int first = processes_;
-        std::array<char, 1024> of_first{}, received{};
-        in_rounds([&](int to, int from) {
-            if (to == own_) {
-                received = told;
-            } else {
-                exchange_(rank_of(to), told.data(), std::ssize(told), rank_of(from), received.data(), std::ssize(told));
+    /// Everybody sends the holders of C what it computed of theirs, and puts what it gets to what is there. Who finds
+    /// no memory or threads for that goes on with the messages and says so in the end.
+    void return_result(Factor beta, int threads) {
+        std::exception_ptr problem;
+        const auto attempt = [&](auto&& step) {
+            try {
+                step();
+            } catch (...) {
+                problem = problem ? problem : std::current_exception();
             }
-            if (received[0] != 0 && from < first) {  // the same one everywhere
-                first = from;
-                of_first = received;
-            }
+        };
+        if (!whole_k_) {
+            attempt([&] { scale_in_memory(beta, c_here_, threads); });
+        }
+        c_.give_back(processes_, partial_, [&](const View& from, const View& to) {
+            attempt([&] { whole_k_ ? copy_view(from, to) : add_partial_sum(to, from, threads); });
         });
-        fail_if(first < processes_, static_cast<ErrorCode>(static_cast<unsigned char>(of_first[0])), "{}",
-                of_first.data() + 1);
-    }
-
-    /// Everybody sends the holders of C what it computed of theirs, and puts what it gets to what is there.
-    template <class Put>
-    void return_result(const BlockCyclicPart& c, Matrix& partial, Put&& put) const {
-        const SpreadMatrix spread(c.matrix, grid_);
-        const WindowRanges own = in_matrix(c, result_ranges(own_));
-        in_rounds([&](int to, int from) {
-            const HeldElements given = spread.held(own, to);
-            const View sums = spread.here(in_matrix(c, result_ranges(from)));
-            Matrix sent = given.block(c.matrix.type);
-            Matrix received(c.matrix.type, sums.rows, sums.cols, Order::column_major);
-            given.for_each_block(own, partial.view(), sent.view(),
-                                 [](const View& block, const View& held) { copy_view(block, held); });
-            pass(to, sent, from, received);
-            put(received.view(), sums);
+        processes_.agree([&] {
+            if (problem) {
+                std::rethrow_exception(problem);
+            }
         });
     }
 
     const ProblemSize size_;
-    const ProcessGrid& grid_;
-    const RankExchange& exchange_;
-    const int processes_, own_;
+    const Processes& processes_;
     const ClusterGrid ranks_;
     const bool whole_k_;
+    SpreadWindows a_, b_, c_;
+    const View c_here_;
+    Matrix a_block_, b_block_, partial_;
 };
 
 void require_inside(const char* name, const BlockCyclicPart& part, std::int64_t rows, std::int64_t cols) {
@@ -311,22 +438,27 @@ void multiply_block_cyclic(const ProblemSize& size, std::complex<double> alpha, 
                            const BlockCyclicPart& b, std::complex<double> beta, const BlockCyclicPart& c,
                            const ProcessGrid& grid, const RankExchange& exchange, const Options& options,
                            int threads) try {
-    const Type type = c.matrix.type;
-    fail_if(type != a.matrix.type || type != b.matrix.type ||
-                (type != Type::f64 && type != Type::f32 && !is_integer(type) && !is_complex(type)),
-            ErrorCode::usage,
-            "block-cyclic products are of f64, f32, c128, c64, i32 or i64, all matrices alike, not {} * {} -> {}",
-            type_name(a.matrix.type), type_name(b.matrix.type), type_name(type));
-    fail_if(c.transpose || c.conjugate, ErrorCode::usage,
-            "C cannot be transposed or conjugated; exchange A and B, or conjugate those instead");
-    validate_factors(alpha, beta, type);
+    // Without this nobody knows whom to tell of anything else.
     fail_if(grid.ranks.size() != static_cast<std::size_t>(grid.rows) * static_cast<std::size_t>(grid.cols),
             ErrorCode::usage, "a grid of {} x {} processes has {} ranks", grid.rows, grid.cols, grid.ranks.size());
-    require_inside("A", a, size.m, size.k);
-    require_inside("B", b, size.k, size.n);
-    require_inside("C", c, size.m, size.n);
-    BlockCyclicProduct(size, c, grid, exchange, takes_whole_k(options.accuracy, type))
-        .run(alpha, a, b, beta, c, options, threads);
+    const Processes processes(grid, exchange);
+    std::optional<BlockCyclicProduct> product;
+    processes.agree([&] {
+        const Type type = c.matrix.type;
+        fail_if(type != a.matrix.type || type != b.matrix.type ||
+                    (type != Type::f64 && type != Type::f32 && !is_integer(type) && !is_complex(type)),
+                ErrorCode::usage,
+                "block-cyclic products are of f64, f32, c128, c64, i32 or i64, all matrices alike, not {} * {} -> {}",
+                type_name(a.matrix.type), type_name(b.matrix.type), type_name(type));
+        fail_if(c.transpose || c.conjugate, ErrorCode::usage,
+                "C cannot be transposed or conjugated; exchange A and B, or conjugate those instead");
+        validate_factors(alpha, beta, type);
+        require_inside("A", a, size.m, size.k);
+        require_inside("B", b, size.k, size.n);
+        require_inside("C", c, size.m, size.n);
+        product.emplace(size, a, b, c, grid, processes, beta, takes_whole_k(options.accuracy, type));
+    });
+    product->run(alpha, a, b, beta, options, threads);
 } catch (...) {
     rethrow_as_error();
 }

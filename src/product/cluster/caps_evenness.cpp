@@ -153,7 +153,7 @@ Evenness judge(const HeldOperand& a, const HeldOperand& b, const RankWork& work,
     even.exact_products = exact_products_of(tails, effects, type);
     if (norms_are_in_reach({reals, a.scan.rows, a.scan.row_sums, even.rows, rows.largest, rows.sums},
                            {reals, b.scan.cols, b.scan.col_sums, even.cols, cols.largest, cols.sums}) &&
-        (levels.empty() || are_short(even, k) || samples.keep_the_digit(levels))) {
+        (levels.empty() || are_short(even, k) || samples.keep_the_digit())) {
         even.value = evenness_of(tails, effects, even.max_a, even.max_b);
     }
     return even;

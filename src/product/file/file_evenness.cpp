@@ -158,12 +158,8 @@ ProblemSize whole_blocks(const OuterLaunch& layers) {
 
 }  // namespace
 
-std::vector<LevelPlan> levels_of(const OuterLevels& outer) {
-    return {static_cast<std::size_t>(outer.levels), LevelPlan{outer.algorithm, LevelMode::serial, ""}};
-}
-
 FileEvenness::FileEvenness(const OuterLaunch& layers, const OpenInputs& inputs, IoQueue& queue)
-    : k_(layers.whole.k), tried_(whole_blocks(layers), levels_of(layers.outer)) {
+    : k_(layers.whole.k), samples_(whole_blocks(layers), levels_of(layers.outer)) {
     ThreadPool alone(1);
     cpu::CpuBackend backend(alone);
     const FileLayout &a = layers.a.file, &b = layers.b.file;
@@ -183,10 +179,10 @@ FileEvenness::FileEvenness(const OuterLaunch& layers, const OpenInputs& inputs, 
     const LineExponents of_b = even_.scales() ? even_.of_b() : LineExponents{};
     tails_.of_a = tails_of(left, of_a, effects_.a_rows.mean, backend);
     tails_.of_b = tails_of(right, {of_b.cols, of_b.rows}, effects_.b_cols.mean, backend);
-    left.file.note_in(tried_.of_a, of_a, effects_.a_rows.mean);
-    right.file.note_in(tried_.of_b, {of_b.cols, of_b.rows}, effects_.b_cols.mean);
-    tried_.of_a.leave_out_zeros(even_.rows, layers.whole.m);
-    tried_.of_b.leave_out_zeros(even_.cols, layers.whole.n);
+    left.file.note_in(samples_.of_a, of_a, effects_.a_rows.mean);
+    right.file.note_in(samples_.of_b, {of_b.cols, of_b.rows}, effects_.b_cols.mean);
+    samples_.of_a.leave_out_zeros(even_.rows, layers.whole.m);
+    samples_.of_b.leave_out_zeros(even_.cols, layers.whole.n);
     even_.exact_products = exact_products_of(tails_, effects_, layers.whole.type);
     for (LineEffects* const effects : {&effects_.a_rows, &effects_.a_inner, &effects_.b_inner, &effects_.b_cols}) {
         effects->of_lines = {};  // means are all that is asked for later

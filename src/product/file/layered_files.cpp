@@ -67,7 +67,7 @@ LayerScaling::LayerScaling(const LayeredRun& run, const OpenInputs& inputs, Oper
     least_evenness_ = least_evenness_of(levels);
     uneven_ = !(files_->value() >= least_evenness_);
     if (run.request.accuracy == Accuracy::balanced &&
-        (uneven_ || only_levels_round(even, layers.whole.k, levels) || !files_->keep_the_digit(levels))) {
+        (uneven_ || only_levels_round(even, layers.whole.k, levels) || !files_->levels_keep_the_digit())) {
         throw SumsNotSafe{};
     }
     if (uneven_ || !even.scales()) {  // what no powers make even may be worse with them

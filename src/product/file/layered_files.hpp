@@ -60,8 +60,6 @@ struct LayeredRun {
 /// Of the progress that is shown.
 inline constexpr double kLastPassShare = 0.03;
 
-std::vector<LevelPlan> levels_of(const OuterLevels& outer);
-
 /// Powers of two that make the matrices of two files even, from a sample of each: some whole lines, and some values of
 /// every line across them. What the sample has not seen is looked at while everything is read, and answered at the end.
 class FileEvenness {
@@ -71,10 +69,8 @@ public:
 
     /// By the sample: without the largest values, which are not known yet.
     double value() const { return evenness_of(tails_, effects_, 0, 0); }
-    /// Do these levels lose at most a digit to the classical product, by the sample?
-    bool keep_the_digit(const std::vector<LevelPlan>& levels) const {
-        return are_short(even_, k_) || tried_.keep_the_digit(levels);
-    }
+    /// Do the levels lose at most a digit to the classical product, by the sample?
+    bool levels_keep_the_digit() const { return are_short(even_, k_) || samples_.keep_the_digit(); }
     const Evenness& even() const { return even_; }
     /// With what was seen of the lines of A'' and B'', and of A and B, when all of them were read. `scales`: whether
     /// they were read with powers of two.
@@ -85,7 +81,7 @@ public:
 
 private:
     std::int64_t k_;
-    MeetingSamples tried_;
+    MeetingSamples samples_;
     OperandEffects effects_;
     OperandTails tails_;
     Evenness even_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/cancel_scope.hpp"
 #include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "base/thread_pool.hpp"
@@ -117,6 +118,7 @@ void validate_batch(const ProductBatch& batch, const ProductContext& context) {
 void multiply_batch_in_memory(const ProductBatch& batch, const Options& options, const ProductContext& context) {
     validate_batch(batch, context);
     start_product(context.hooks);
+    const CancelScope heeded(context.hooks.cancel);
     Options planned = batch.c.type == batch.a.type ? options : without_levels(options);
     planned.accumulate = product_of(batch, 0).reads_result();
     const ProductPlan plan = plan_product(batch.a.rows, batch.a.cols, batch.b.cols, batch.a.type, planned, context);
@@ -127,7 +129,7 @@ void multiply_batch_in_memory(const ProductBatch& batch, const Options& options,
     constexpr std::int64_t kManyAtATime = 1024;
     const std::int64_t step = many_at_a_time ? kManyAtATime : 1;
     for (std::int64_t first = 0; first < batch.count; first += step) {
-        start_product(quiet.hooks);
+        stop_if_cancelled(quiet.hooks, "the product was cancelled; C is undefined");
         if (context.hooks.progress && first > 0) {
             context.hooks.progress({static_cast<double>(first) / static_cast<double>(batch.count), "multiply"});
         }

@@ -214,15 +214,21 @@ bool norms_are_in_reach(const LineSizes& of_rows, const LineSizes& of_cols) {
 }
 
 MeetingSamples::MeetingSamples(const ProblemSize& size, const std::vector<LevelPlan>& levels)
-    : of_a(size.m, size.k, grid_of(levels).m, grid_of(levels).k, false),
-      of_b(size.n, size.k, grid_of(levels).n, grid_of(levels).k, true) {}
+    : tried(levels_to_try(levels)),
+      all_by_tried(tried.empty() ? 1 : static_cast<double>(levels.size()) / static_cast<double>(tried.size())),
+      of_a(size.m, size.k, grid_of(tried).m, grid_of(tried).k, false),
+      of_b(size.n, size.k, grid_of(tried).n, grid_of(tried).k, true) {}
 
-bool MeetingSamples::keep_the_digit(const std::vector<LevelPlan>& levels) const {
+double MeetingSamples::growth() const {
+    return std::pow(growth_in(of_a, of_b, tried), all_by_tried);
+}
+
+bool MeetingSamples::keep_the_digit() const {
     // Ten times the classical error is promised. The estimate is mostly too large: up to 10.8 for two levels of
     // Strassen's on positive numbers (k = 1000), which lose 7, and 11.7 for two of Winograd's on halves of zeros, so
     // that a limit of ten would take even data for uneven.
     constexpr double kMostExpected = 12;
-    return growth_in(of_a, of_b, levels) <= kMostExpected;  // false for NaN
+    return growth() <= kMostExpected;  // false for NaN
 }
 
 Evenness judge_evenness(Backend& backend, const ConstView& a, const ScanResult& a_scan, const ConstView& b,
@@ -287,7 +293,7 @@ Evenness judge_evenness(Backend& backend, const ConstView& a, const ScanResult& 
         samples.of_b.note(transposed(b), 0, 0, {b_lines.cols, b_lines.rows}, effects.b_cols.mean);
         samples.of_a.leave_out_zeros(even.rows, a.rows);
         samples.of_b.leave_out_zeros(even.cols, b.cols);
-        return samples.keep_the_digit(levels);
+        return samples.keep_the_digit();
     };
     even.exact_products = exact_products_of(tails, effects, a.type);
     if (in_reach && (levels.empty() || are_short(even, a.cols) || levels_keep_the_digit())) {

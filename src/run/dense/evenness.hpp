@@ -84,12 +84,18 @@ struct LineSizes {
 /// if they are kZeroLine. The norms are bounded by |x|_2^2 <= max|x| |x|_1 and |x|_2 >= max(max|x|, |x|_1 / sqrt(k)).
 bool norms_are_in_reach(const LineSizes& of_rows, const LineSizes& of_cols);
 
-/// Samples of two matrices as these levels cut them.
+/// Samples of two matrices as levels cut them: all, or the outermost of many.
 struct MeetingSamples {
+    std::vector<LevelPlan> tried;
+    double all_by_tried;  // numbers of levels
     LevelSample of_a, of_b;
+
     MeetingSamples(const ProblemSize& size, const std::vector<LevelPlan>& levels);
-    /// Do these levels lose at most a digit to the classical product there?
-    bool keep_the_digit(const std::vector<LevelPlan>& levels) const;
+    /// How many times the classical error is expected with all levels. Each of those that are not tried is taken to
+    /// lose as much as the others.
+    double growth() const;
+    /// Do the levels lose at most a digit to the classical product there?
+    bool keep_the_digit() const;
 };
 
 /// Of finite matrices that `a_scan` and `b_scan` are of. `levels`: those that may lose a digit at most, or none if they

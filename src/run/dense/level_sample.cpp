@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "algorithm/catalogue.hpp"
-#include "base/evenness_facts.hpp"
 #include "base/stored_type.hpp"
 #include "base/types.hpp"
 
@@ -136,15 +135,6 @@ void note_classical(const Blocks& a, const Blocks& b, const Pairs& pairs, Blocks
 }
 
 }  // namespace
-
-LevelGrid grid_of(const std::vector<LevelPlan>& levels) {
-    LevelGrid grid;
-    for (const LevelPlan& level : levels) {
-        const Algorithm& algorithm = find_algorithm(level.algorithm).algorithm;
-        grid = {grid.m * algorithm.m, grid.k * algorithm.k, grid.n * algorithm.n};
-    }
-    return grid;
-}
 
 LevelSample::LevelSample(std::int64_t count, std::int64_t length, std::int64_t blocks_of_lines,
                          std::int64_t blocks_along_k, bool runs_of_lines)

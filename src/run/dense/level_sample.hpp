@@ -6,15 +6,9 @@
 #include <vector>
 
 #include "kernels/backend.hpp"
-#include "plan/model/plan.hpp"
+#include "plan/model/level_trial.hpp"
 
 namespace heptad {
-
-/// How levels of these algorithms cut a product: so many blocks of rows, along k, and of columns.
-struct LevelGrid {
-    std::int64_t m = 1, k = 1, n = 1;
-};
-LevelGrid grid_of(const std::vector<LevelPlan>& levels);
 
 /// Lines of an operand (rows of A, or columns of B) at some places of every block. It may be filled part by part.
 class LevelSample {
@@ -23,9 +17,10 @@ public:
     LevelSample(std::int64_t lines, std::int64_t k, std::int64_t line_blocks, std::int64_t inner_blocks,
                 bool runs_of_lines);
     /// The values of a part whose uppermost line is `first_line`, and whose place `first_inner` is its first, with
-    /// these powers of two and over the usual one (2^usual).
+    /// these powers of two and over the usual one (2^usual). Lines whose numbers have several parts, as complex ones,
+    /// show them in turn: the part of that number at every so many-th place.
     void note(const ConstView& part, std::int64_t first_line, std::int64_t first_inner, const LineExponents& lines,
-              double usual);
+              double usual, int number = 0, int parts = 1);
 
     /// Lines with exponents of kZeroLine: what C has there is written as zeros, whatever levels make of it. And lines
     /// beyond those that are there, which fill up the last block.

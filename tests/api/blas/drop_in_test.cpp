@@ -247,6 +247,17 @@ TEST_F(drop_in, the_library_is_asked_for_its_threads_at_every_large_call) {
     EXPECT_EQ(made_up_calls.threads_asked, asked + 2);
 }
 
+TEST_F(drop_in, a_call_from_an_openmp_region_has_one_thread) {
+    HEPTAD_FORKS_WITH_THREADS();
+    EXPECT_EQ(in_child([] {
+                  made_up_calls.threads = 2;
+                  made_up_calls.in_parallel = 1;
+                  const int before = threads_here();
+                  return takes_over_well(300, 1) ? threads_here() - before : 100;
+              }),
+              "exit 0");
+}
+
 TEST_F(drop_in, a_library_that_was_loaded_privately_is_found) {
     void* const handle = dlopen(HEPTAD_PRIVATE_BLAS, RTLD_NOW | RTLD_LOCAL);
     ASSERT_NE(handle, nullptr) << dlerror();

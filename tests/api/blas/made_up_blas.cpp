@@ -44,6 +44,10 @@ int openblas_get_num_threads() {
     return made_up_calls.threads;
 }
 
+int omp_in_parallel() {
+    return made_up_calls.in_parallel;
+}
+
 void dgemm_(const char* ta, const char* tb, const int* m, const int* n, const int* k, const double* alpha,
             const double* a, const int* lda, const double* b, const int* ldb, const double* beta, double* c,
             const int* ldc, std::size_t length, std::size_t) {

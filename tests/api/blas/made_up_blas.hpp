@@ -16,10 +16,12 @@ struct MadeUpCalls {
     std::atomic<std::size_t> last_length;
     std::atomic<int> threads;  // what openblas_get_num_threads() answers
     std::atomic<int> threads_asked;
+    std::atomic<int> in_parallel;  // what omp_in_parallel() answers
 };
 MADE_UP extern MadeUpCalls made_up_calls;
 
 MADE_UP int openblas_get_num_threads();
+MADE_UP int omp_in_parallel();
 MADE_UP void dgemm_(const char*, const char*, const int*, const int*, const int*, const double*, const double*,
                     const int*, const double*, const int*, const double*, double*, const int*, std::size_t,
                     std::size_t);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <complex>
 #include <condition_variable>
 #include <cstring>
@@ -11,6 +12,9 @@
 #include <map>
 #include <mutex>
 #include <random>
+#include <set>
+#include <stdexcept>
+#include <string>
 #include <thread>
 
 #include <heptad/cluster.hpp>
@@ -31,7 +35,9 @@ public:
             boxes_[{rank, to}].emplace_back(bytes, bytes + sent_bytes);
             changed_.notify_all();
             auto& box = boxes_[{from, rank}];
-            changed_.wait(lock, [&] { return !box.empty(); });
+            if (!changed_.wait_for(lock, kPatience, [&] { return !box.empty(); })) {
+                throw std::runtime_error("nobody sends anything");
+            }
             EXPECT_EQ(static_cast<std::int64_t>(box.front().size()), received_bytes);
             std::memcpy(received, box.front().data(), box.front().size());
             box.pop_front();
@@ -39,6 +45,7 @@ public:
     }
 
 private:
+    static constexpr std::chrono::seconds kPatience{20};
     std::mutex mutex_;
     std::condition_variable changed_;
     std::map<std::pair<int, int>, std::deque<std::vector<std::byte>>> boxes_;
@@ -261,6 +268,59 @@ TEST(block_cyclic, exact_products_have_the_bits_of_one_place_or_are_refused_by_a
         Dense<double> c = c0;
         EXPECT_EQ(multiply_exactly_on(rows, cols, a, b, c), rows * cols);
         EXPECT_EQ(c, c0) << rows << " x " << cols;
+    }
+}
+
+/// What all processes of a grid throw where `with_fault` changes the call of the first one; and that C is as it was.
+template <class Fault>
+std::multiset<std::string> sentences_on(int rows, int cols, Fault&& with_fault) {
+    const Layout la{29, 41, 3, 2, rows - 1, 0, 3, 2}, lb{41, 23, 4, 3, 0, cols - 1, 4, 3}, lc{29, 23, 2, 5, 0, 0, 2, 5};
+    std::mutex mutex;
+    std::multiset<std::string> sentences;
+    Mailboxes mailboxes;
+    std::vector<std::thread> processes;
+    for (int process = 0; process < rows * cols; ++process) {
+        processes.emplace_back([&, process] {
+            ProcessGrid grid{rows, cols, process / cols, process % cols, {}};
+            for (int rank = 0; rank < rows * cols; ++rank) {
+                grid.ranks.push_back(rank);
+            }
+            Dense<double> local_a(3000, 1), local_b(3000, 1), local_c(3000, 7);
+            BlockCyclicPart a = whole(la.matrix(local_a, grid)), b = whole(lb.matrix(local_b, grid)),
+                            c = whole(lc.matrix(local_c, grid));
+            Options options;
+            if (process == 0) {
+                with_fault(a, c, options);
+            }
+            std::string sentence = "none";
+            try {
+                multiply_block_cyclic({29, 41, 23}, 1, a, b, 0.5, c, grid, mailboxes.of(process), options, 1);
+            } catch (const std::exception& error) {
+                sentence = error.what();
+            }
+            EXPECT_EQ(local_c, Dense<double>(3000, 7));
+            const std::lock_guard lock(mutex);
+            sentences.insert(sentence);
+        });
+    }
+    for (std::thread& process : processes) {
+        process.join();
+    }
+    return sentences;
+}
+
+TEST(block_cyclic, what_one_process_alone_finds_wrong_all_throw_with_c_as_it_was) {
+    for (const auto& [rows, cols] : {std::pair{1, 1}, {2, 1}, {2, 3}}) {
+        const auto all = static_cast<std::size_t>(rows * cols);
+        const auto expect_all_say = [&](const std::string& part, const auto& with_fault) {
+            const std::multiset<std::string> sentences = sentences_on(rows, cols, with_fault);
+            EXPECT_EQ(sentences.count(*sentences.begin()), all) << *sentences.begin() << "; " << *sentences.rbegin();
+            EXPECT_NE(sentences.begin()->find(part), std::string::npos) << *sentences.begin();
+        };
+        expect_all_say("there is no leaf 'none'",
+                       [](auto&, auto&, Options& options) { options.leaf = "none"; });  // when it multiplies
+        expect_all_say("is not inside A", [](BlockCyclicPart& a, auto&, auto&) { a.row = 1; });
+        expect_all_say("C cannot be transposed", [](auto&, BlockCyclicPart& c, auto&) { c.transpose = true; });
     }
 }
 

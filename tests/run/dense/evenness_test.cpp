@@ -74,6 +74,30 @@ TEST(evenness, takes_whole_powers_out_of_lines_and_leaves_the_product_alone) {
     }
 }
 
+TEST(evenness, a_sample_of_many_levels_is_no_larger_than_that_of_a_few) {
+    Random random(7);
+    constexpr std::int64_t n = 2048;
+    Matrix<double> a(n, n), b(n, n);
+    fill_uniform(a, random);
+    fill_uniform(b, random);
+    const auto view = [](Matrix<double>& m) { return ConstView(AnyView(m.view())); };
+    for (const char* algorithm : {"strassen", "2x2x2-7-accurate"}) {
+        double before = 1;
+        for (std::size_t count = 1; count <= 8; ++count) {
+            const std::vector<LevelPlan> levels(count, LevelPlan{algorithm, LevelMode::parallel, ""});
+            MeetingSamples samples({n, n, n}, levels);
+            EXPECT_LE(samples.of_a.values.size(), std::size_t{128} * 128) << count;
+            EXPECT_EQ(samples.tried.size(), std::min<std::size_t>(count, 4));
+            samples.of_a.note(view(a), 0, 0, {}, 0);
+            samples.of_b.note(transposed(view(b)), 0, 0, {}, 0);
+            const double growth = samples.growth();
+            EXPECT_GT(growth, 1.2 * before) << algorithm << " " << count;  // every level loses some
+            EXPECT_LT(growth, 3.5 * before) << algorithm << " " << count;
+            before = growth;
+        }
+    }
+}
+
 TEST(evenness, of_a_matrix_of_zeros_is_whatever_pleases) {
     EXPECT_GE(judged(Matrix<double>(20, 20), Matrix<double>(20, 20)).value, 1);
 }
