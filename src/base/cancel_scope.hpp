@@ -1,4 +1,5 @@
-// Who may end the product that this thread has under way: leaves and passes look at it before each of their parts.
+// Who may end the product that this thread has under way. Leaves look at it before each tile, or before each product
+// where a library's own threads make it, and sums of blocks before each part; a small product looks at nothing.
 #pragma once
 
 #include <utility>

@@ -11,7 +11,7 @@ const KernelTable& kernel_table_of(InstructionSet set);
 /// nullptr: products of bf16 go through the f32 kernel of the table, for want of instructions or because the system
 /// does not let this process use them. The same answer for the life of the process.
 const Bf16Kernels* bf16_kernels_of(InstructionSet set);
-/// Those of the table, or by tiles of bf16, with the same errors. The same answer for the life of the process.
+/// Those of the table, or by tiles of bf16, with smaller errors. The same answer for the life of the process.
 const GemmKernels<float>& f32_kernels_of(InstructionSet set);
 
 /// Kernels for products of residues that this process can use, best first. The same answer for its life.

@@ -213,7 +213,7 @@ const KernelTable& kernels_avx2();
 const KernelTable& kernels_avx512();
 const Bf16Kernels& kernels_avx512bf16();
 const Bf16Kernels& kernels_amx();
-/// For all that those of vectors are not better for, which stand in elsewhere.
+/// Where products are not deep enough for tiles, or numbers too small or large, those of vectors stand in.
 GemmKernels<float> kernels_amx_f32(const GemmKernels<float>& of_vectors);
 const ByteKernels& kernels_avx512vnni();
 const ByteKernels& kernels_amx_int8();

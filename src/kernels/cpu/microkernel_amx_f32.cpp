@@ -2,12 +2,14 @@
 // (pack_split.hpp), and of their nine products the six that count are added up in f32 by the instruction for bf16:
 //
 //   a b = ((((a_low b_high + a_mid b_high) + a_mid b_mid) + a_high b_mid) + a_high b_low) + a_high b_high  + e
-//   |e| <= |a_mid b_low| + |a_low b_mid| + |a_low b_low| <= 2^-26 |a b|,  a quarter of a rounding of f32
+//   |e| <= |a_mid b_low| + |a_low b_mid| + |a_low b_low| < 2^-24 |a b|,  one rounding of f32 at most
 //
-// For sums over k, tdpbf16ps adds up 16 even and 16 odd depths on their own, then both to what was there: at most
-// 17 + 6 k / 32 roundings for any term, below k + 2 from k = 19 on, so that the bound of a classical product in f32
-// holds; measured errors are smaller than those of libraries. On two cores of a Sapphire Rapids the tiles take three
-// quarters of the time of vectors: six products at sixteen times the rate, less what caches cannot deliver.
+// For sums over k, tdpbf16ps adds up 16 even and 16 odd depths on their own, then both to what was there. In a block of
+// up to 256 depths a term meets at most 17 + 6 * 8 roundings, 17 + 6 * 5 if k = 129 is all, and one more for alpha and
+// for every block: with e fewer than k + 2 for every k that comes here (least_depth), so that the bound of a classical
+// product in f32 holds; measured errors are smaller than those of libraries. On two cores of a Sapphire Rapids the
+// tiles take three quarters of the time of vectors: six products at sixteen times the rate, less what caches cannot
+// deliver.
 //
 // The instruction takes what is below 2^-126 for zero, so the numbers must be neither tiny nor huge: Magnitudes.
 #if defined(__x86_64__)

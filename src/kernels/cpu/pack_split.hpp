@@ -1,6 +1,6 @@
 // Packs f32 as sums of three bf16, x = high + middle + low, each the rest rounded to nearest even:
 //
-//   |x - high| <= 2^-9 |x|,   |x - high - middle| <= 2^-18 |x|,   nothing is left of x after that
+//   |x - high| < 2^-8 |x|,   |x - high - middle| < 2^-17 |x|,   nothing is left of x after that
 //
 // The layout is that of Bf16Kernels, chunk by chunk of 32 depths, with the three planes of a chunk one after another.
 // Element (i, p) is source[i * stride + p * depth_stride]. Only for microkernel_<set>.cpp.
