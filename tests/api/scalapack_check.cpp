@@ -1,6 +1,7 @@
 // psgemm_, pdgemm_, pcgemm_ and pzgemm_ of libheptad_scalapack against ScaLAPACK's own, which is opened beside it:
 // every transpose, parts of matrices, blocks of all sizes, first blocks of other sizes, grids whose first process is
 // not the first. Small integers, so the results are exact, and everything outside the part of C must stay as it was.
+// What one process gets wrong ends in ScaLAPACK's own check on all of them.
 // Run under mpirun with HEPTAD_MIN_SIZE=1; ends with 1 where anything differs.
 #include <dlfcn.h>
 #include <mpi.h>
@@ -30,6 +31,17 @@ void pzgemm_(const char*, const char*, const int*, const int*, const int*, const
 void psgemm_(const char*, const char*, const int*, const int*, const int*, const float*, float*, const int*, const int*,
              const int*, float*, const int*, const int*, const int*, const float*, float*, const int*, const int*,
              const int*);
+}
+
+namespace {
+
+int aborts = 0;
+
+}  // namespace
+
+/// ScaLAPACK ends the program here, on every process.
+extern "C" void PB_Cabort(int /*context*/, char* /*routine*/, int /*info*/) {
+    ++aborts;
 }
 
 namespace {
@@ -137,6 +149,19 @@ int differences(const Grid& grid, Numbers& numbers, Gemm* ours, Gemm* theirs, in
     return wrong;
 }
 
+/// One process alone has too small a leading dimension. All of them must get to ScaLAPACK's check, or none returns.
+int differences_of_one_wrong_process(const Grid& grid) {
+    constexpr int n = 24, block = 4, one = 1;
+    const bool is_wrong = grid.my_row == grid.rows - 1 && grid.my_col == grid.cols - 1;
+    const int right[] = {1, grid.context, n, n, block, block, 0, 0, n};
+    const int wrong[] = {1, grid.context, n, n, block, block, 0, 0, is_wrong ? 0 : n};
+    std::vector<double> a(n * n), b(n * n), c(n * n, 7);
+    const double alpha = 1, beta = 0;
+    pdgemm_("N", "N", &n, &n, &n, &alpha, a.data(), &one, &one, wrong, b.data(), &one, &one, right, &beta, c.data(),
+            &one, &one, right);
+    return (aborts == 1 ? 0 : 1) + (c == std::vector<double>(n * n, 7) ? 0 : 1);
+}
+
 template <class Gemm>
 Gemm* symbol_of(void* library, const char* name) {
     return reinterpret_cast<Gemm*>(dlsym(library, name));
@@ -168,6 +193,7 @@ int main(int argc, char** argv) {
         compare(float{}, &psgemm_, "psgemm_");
         compare(std::complex<double>{}, &pzgemm_, "pzgemm_");
         compare(std::complex<float>{}, &pcgemm_, "pcgemm_");
+        wrong += differences_of_one_wrong_process(grid);
     }
     int all_wrong = 0;
     MPI_Allreduce(&wrong, &all_wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

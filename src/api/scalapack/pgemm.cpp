@@ -94,13 +94,16 @@ BlockCyclicPart part_of(const Operand& x, Type type) {
 }
 
 /// The rank in MPI_COMM_WORLD of every process of the grid. BLACS numbers them in an order of its own, so they tell.
-std::vector<int> world_ranks(int own_context, const ProcessGrid& grid) {
-    std::vector<int> ranks(static_cast<std::size_t>(grid.rows) * static_cast<std::size_t>(grid.cols));
-    const int count = grid.rows * grid.cols;
+/// None if the call is not sound on one of them: a leading dimension is each one's own.
+std::vector<int> world_ranks(int own_context, const ProcessGrid& grid, bool is_sound) {
+    std::vector<int> ranks(static_cast<std::size_t>(grid.rows) * static_cast<std::size_t>(grid.cols) + 1);
+    const int count = grid.rows * grid.cols + 1;
+    ranks.back() = is_sound ? 0 : 1;
     const auto own = static_cast<std::size_t>(grid.my_row) * static_cast<std::size_t>(grid.cols) +
                      static_cast<std::size_t>(grid.my_col);
     MPI_Comm_rank(MPI_COMM_WORLD, &ranks[own]);
     Cigsum2d(own_context, "All", " ", count, 1, ranks.data(), count, -1, -1);
+    ranks.resize(ranks.back() == 0 ? ranks.size() - 1 : 0);
     return ranks;
 }
 
@@ -134,19 +137,23 @@ struct Call {
 
     int context() const { return c.descriptor.context; }
     bool is_sound() const {
-        return grid.my_row >= 0 && is_operation(operation_a) && is_operation(operation_b) && std::min({m, n, k}) >= 0 &&
+        return is_operation(operation_a) && is_operation(operation_b) && std::min({m, n, k}) >= 0 &&
                heptad::is_sound(a, m, k, grid, context()) && heptad::is_sound(b, k, n, grid, context()) &&
                heptad::is_sound(c, m, n, grid, context());
     }
     bool is_small() const { return std::min({m, n, k}) < smallest_size() || alpha == 0.0; }
 };
 
-void multiply(const char* routine, Type type, Call& call) {
-    if (call.m == 0 || call.n == 0) {
-        return;
-    }
+/// By all processes of the grid, or, where the call is not sound on one of them, by none: false.
+bool multiply(const char* routine, Type type, Call& call) {
     try {
-        call.grid.ranks = world_ranks(call.context(), call.grid);
+        call.grid.ranks = world_ranks(call.context(), call.grid, call.is_sound());
+        if (call.grid.ranks.empty()) {
+            return false;
+        }
+        if (call.m == 0 || call.n == 0) {
+            return true;
+        }
         const int inner = call.alpha == 0.0 ? 0 : call.k;  // then A and B are not read
         multiply_block_cyclic({call.m, inner, call.n}, call.alpha, part_of(call.a, type), part_of(call.b, type),
                               call.beta, part_of(call.c, type), call.grid, mpi_exchange());
@@ -157,6 +164,7 @@ void multiply(const char* routine, Type type, Call& call) {
         std::fprintf(stderr, "heptad: %s: an exception that is not a std::exception was thrown\n", routine);
         Cblacs_abort(call.context(), 1);
     }
+    return true;
 }
 
 template <class Element>
@@ -188,8 +196,7 @@ void pgemm(const char* routine, const char* symbol, const char* transpose_a, con
               {}};
     if (call.c.descriptor.known && (real == nullptr || !call.is_small())) {
         Cblacs_gridinfo(call.context(), &call.grid.rows, &call.grid.cols, &call.grid.my_row, &call.grid.my_col);
-        if (call.is_sound()) {
-            multiply(routine, TypeOf<Element>::value, call);
+        if (call.grid.my_row >= 0 && multiply(routine, TypeOf<Element>::value, call)) {
             return;
         }
     }
