@@ -51,7 +51,7 @@ std::int64_t bytes_in_shared_memory(const ProductPlan& plan) {
     const std::int64_t blocks = levels.in_kernels ? levels.blocks.m * levels.blocks.k : 1;
     const std::int64_t number_bytes = rounds_once(plan) || has_wide_parts(plan.type) ? 8 : 4;
     constexpr std::int64_t kOfBlock = kNumberTileLines * sizeof(std::int32_t);  // exponents of its lines
-    return blocks * (kNumberTileLines * kNumberTilePitch * number_bytes + kOfBlock);
+    return blocks * (number_bytes * kNumberTileLines * kNumberTilePitch + kOfBlock);
 }
 
 /// Of two numbers and fewer, the bound of `strict` has no room for the rounding of integers.

@@ -150,17 +150,9 @@ const FileCut& best_cut(const std::vector<FileCut>& cuts) {
     const bool aligned_is_near = std::ranges::any_of(cuts, [&](const FileCut& cut) {
         return cut.on_blocks && static_cast<double>(cut.exact_bytes) <= kDirectPreferred * static_cast<double>(fewest);
     });
-    const FileCut* best = nullptr;
-    for (const FileCut& cut : cuts) {
-        if (aligned_is_near && !cut.on_blocks) {
-            continue;
-        }
-        const auto rank = [](const FileCut& c) { return std::tuple(c.exact_bytes, c.kept_bytes, c.mirrored); };
-        if (best == nullptr || rank(cut) < rank(*best)) {
-            best = &cut;
-        }
-    }
-    return *best;
+    return *std::ranges::min_element(cuts, {}, [&](const FileCut& cut) {
+        return std::tuple(aligned_is_near && !cut.on_blocks, cut.exact_bytes, cut.kept_bytes, cut.mirrored);
+    });
 }
 
 // Whether a plan that was read can be carried out on the files at hand: every number that decides what is read, written

@@ -65,7 +65,7 @@ FileSchedule::FileSchedule(const FileProblem& problem, const DiskCut& cut, const
     product_.a.block_bytes = cut.a_block;
     product_.b.block_bytes = cut.b_block;
     product_.c.block_bytes = cut.c_block;
-    product_ = oriented(std::move(product_), cut.mirrored);
+    product_ = oriented(product_, cut.mirrored);
 }
 
 std::int64_t FileSchedule::tiles_down() const {

@@ -59,7 +59,7 @@ struct RequestPlan {
 
     void decide(HostDecision made) {
         decided = std::move(made.plan);
-        over = std::move(made.forecast);
+        over = made.forecast;
     }
     int levels() const { return over ? decided.host->levels : level_count(decided); }
     Outlook outlook() const;
