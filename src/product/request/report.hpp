@@ -39,13 +39,13 @@ void require_passed(const VerifyResult& result, const std::string& subject, cons
 /// Everything that can be refused is refused before the product starts, and the result takes its name when it is
 /// complete. A result in memory that does not pass its check is not written, and NotVerified is thrown; from file to
 /// file the report says what came of it.
-Report multiply_request(const Request& request, const RequestHooks& hooks);
+Report multiply_request(const Request& given, const RequestHooks& hooks);
 
 struct VerifyRequest {
     Request product;  ///< whose output is what is checked
     bool all_rows = false;
     std::optional<std::uint64_t> seed = {};  ///< empty: drawn from the system
 };
-VerifyResult verify_request(const VerifyRequest& request, const RequestHooks& hooks);
+VerifyResult verify_request(const VerifyRequest& given, const RequestHooks& hooks);
 
 }  // namespace heptad

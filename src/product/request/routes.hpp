@@ -13,7 +13,7 @@ VerifyResult verify_whole(const Request& request, const OperandFacts& facts, con
 
 /// Does this product go from file to file? Where something only that can do is asked for, or the matrices do not fit.
 bool goes_by_files(const Request& request, std::int64_t operand_bytes);
-Report multiply_by_files(const Request& request, const OperandFacts& facts, const RequestHooks& hooks);
+Report multiply_by_files(const Request& asked, const OperandFacts& facts, const RequestHooks& hooks);
 
 /// "DR 2.1 GB/s  MM 61 GFLOP/s  DW 0.8 GB/s"
 std::string stage_rates(const StageTrace& trace, Type type);
