@@ -40,7 +40,7 @@ int aborts = 0;
 }  // namespace
 
 /// ScaLAPACK ends the program here, on every process.
-extern "C" void PB_Cabort(int /*context*/, char* /*routine*/, int /*info*/) {
+extern "C" __attribute__((visibility("default"))) void PB_Cabort(int /*context*/, char* /*routine*/, int /*info*/) {
     ++aborts;
 }
 

@@ -34,7 +34,8 @@ double classical_error(const Matrix<T>& a, const Matrix<T>& b) {
     };
     note([&] { cpu::gemm(product, set_of_vectors()); });
     for (const cpu::Vendor vendor : {cpu::Vendor::openblas, cpu::Vendor::blis, cpu::Vendor::mkl}) {
-        if (cpu::vendor_library(vendor) != nullptr) {
+        const cpu::VendorLibrary* const library = cpu::vendor_library(vendor);
+        if (library != nullptr && !library->is_slow) {
             note([&] { cpu::CpuBackend(shared_pool(1)).multiply({&product, 1}, cpu::vendor_name(vendor)); });
         }
     }
