@@ -36,14 +36,14 @@ namespace {
 /// Does any of the OpenMP runtimes of the process say that this thread is in an active parallel region?
 bool is_in_parallel_region() {
     struct Runtimes {
-        std::uint64_t objects_loaded = 0;
+        std::uint64_t changes = 0;
         std::vector<drop_in::AnyFunction> questions;
     };
     static constinit Guarded<Runtimes> found;
     const auto runtimes = found.lock();
-    if (const std::uint64_t loaded = drop_in::objects_loaded(); loaded != runtimes->objects_loaded) {
+    if (const std::uint64_t changes = drop_in::changes_of_objects(); changes != runtimes->changes) {
         runtimes->questions = drop_in::functions_in_all_objects("omp_in_parallel");
-        runtimes->objects_loaded = loaded;
+        runtimes->changes = changes;
     }
     return std::ranges::any_of(runtimes->questions, [](drop_in::AnyFunction question) {
         return reinterpret_cast<int (*)()>(question)() != 0;

@@ -93,15 +93,15 @@ std::vector<AnyFunction> functions_in_all_objects(const char* name) {
     return functions;
 }
 
-std::uint64_t objects_loaded() {
-    std::uint64_t loaded = 0;
+std::uint64_t changes_of_objects() {
+    std::uint64_t changes = 0;
     dl_iterate_phdr(
         [](dl_phdr_info* info, std::size_t, void* count) {
-            *static_cast<std::uint64_t*>(count) = info->dlpi_adds;
-            return 1;  // every object tells it
+            *static_cast<std::uint64_t*>(count) = info->dlpi_adds + info->dlpi_subs;
+            return 1;  // every object has both
         },
-        &loaded);
-    return loaded;
+        &changes);
+    return changes;
 }
 
 LoadedObject object_at(const void* address) {

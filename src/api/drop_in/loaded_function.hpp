@@ -22,8 +22,8 @@ AnyFunction function_in_any_object(const char* name);
 
 /// All of that name: of the process and of every object in it.
 std::vector<AnyFunction> functions_in_all_objects(const char* name);
-/// How many objects were loaded since the process began: while that is the same, so are the functions.
-std::uint64_t objects_loaded();
+/// How often an object was loaded or unloaded since the process began: while that is the same, so are the functions.
+std::uint64_t changes_of_objects();
 
 /// The object that an address lies in; empty: none that is known.
 struct LoadedObject {
