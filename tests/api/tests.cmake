@@ -23,7 +23,6 @@ if(HEPTAD_OPEN_MPI AND HEPTAD_SCALAPACK_LIBRARY AND NOT HEPTAD_SANITIZE)
   add_executable(api_scalapack_check api/scalapack_check.cpp)
   target_compile_definitions(api_scalapack_check PRIVATE HEPTAD_SCALAPACK="${HEPTAD_SCALAPACK_LIBRARY}")
   target_link_libraries(api_scalapack_check PRIVATE heptad_scalapack ${HEPTAD_SCALAPACK_LIBRARY} MPI::MPI_CXX dl)
-  set_target_properties(api_scalapack_check PROPERTIES ENABLE_EXPORTS ON) # ScaLAPACK finds its PB_Cabort
   foreach(grid "1 1 Row" "2 2 Row" "2 3 Col" "1 3 Row")
     string(REPLACE " " ";" words ${grid})
     list(GET words 0 rows)

@@ -94,7 +94,8 @@ BlockCyclicPart part_of(const Operand& x, Type type) {
 }
 
 /// The rank in MPI_COMM_WORLD of every process of the grid. BLACS numbers them in an order of its own, so they tell.
-/// None if the call is not sound on one of them: a leading dimension is each one's own.
+/// None if the call is not sound on one of them: a leading dimension is each one's own, and ScaLAPACK takes a shorter
+/// one than we do where a process holds no column.
 std::vector<int> world_ranks(int own_context, const ProcessGrid& grid, bool is_sound) {
     std::vector<int> ranks(static_cast<std::size_t>(grid.rows) * static_cast<std::size_t>(grid.cols) + 1);
     const int count = grid.rows * grid.cols + 1;
