@@ -83,7 +83,7 @@ TEST_F(FileUnevenTest, large_values_that_meet_small_ones_are_multiplied_without_
         Matrix x = generate("uniform", rows, cols, Type::f32, 5);
         for (std::int64_t i = 0; i < rows; ++i) {
             for (std::int64_t j = 0; j < cols; ++j) {
-                static_cast<float*>(x.data())[i * cols + j] *= (i + j) % 2 == large_first ? 16 : 1;
+                static_cast<float*>(x.data())[i * cols + j] *= (i + j) % 2 == large_first ? 8 : 1;
             }
         }
         write_npy(folder_ / name, x.view());
