@@ -51,6 +51,25 @@ private:
     std::map<std::pair<int, int>, std::deque<std::vector<std::byte>>> boxes_;
 };
 
+/// body(grid, exchange) on a thread for every process of a grid, whose ranks begin at `first_rank`.
+template <class Body>
+void on_every_process(int rows, int cols, int first_rank, const Body& body) {
+    Mailboxes mailboxes;
+    std::vector<std::thread> processes;
+    for (int process = 0; process < rows * cols; ++process) {
+        processes.emplace_back([&, process] {
+            ProcessGrid grid{rows, cols, process / cols, process % cols, {}};
+            for (int rank = 0; rank < rows * cols; ++rank) {
+                grid.ranks.push_back(first_rank + rank);
+            }
+            body(grid, mailboxes.of(first_rank + process));
+        });
+    }
+    for (std::thread& process : processes) {
+        process.join();
+    }
+}
+
 template <class Element>
 using Dense = std::vector<Element>;  // column-major
 
@@ -154,28 +173,17 @@ void expect_product_on(int rows, int cols, bool other_first_blocks) {
     }
     Dense<Element> result(c.size());
     std::mutex mutex;
-    Mailboxes mailboxes;
-    std::vector<std::thread> processes;
-    for (int process = 0; process < rows * cols; ++process) {
-        processes.emplace_back([&, process] {
-            ProcessGrid grid{rows, cols, process / cols, process % cols, {}};
-            for (int rank = 0; rank < rows * cols; ++rank) {
-                grid.ranks.push_back(100 + rank);
-            }
-            Dense<Element> local_a(600), local_b(600), local_c(600);
-            la.visit(grid, [&](std::size_t at, std::size_t local) { local_a[local] = a[at]; });
-            lb.visit(grid, [&](std::size_t at, std::size_t local) { local_b[local] = b[at]; });
-            lc.visit(grid, [&](std::size_t at, std::size_t local) { local_c[local] = c[at]; });
-            multiply_block_cyclic({9, 13, 7}, alpha, {la.matrix(local_a, grid), 0, 3, true, kIsComplex},
-                                  {lb.matrix(local_b, grid), 1, 0, false}, beta,
-                                  {lc.matrix(local_c, grid), 2, 1, false}, grid, mailboxes.of(100 + process), {}, 1);
-            const std::lock_guard lock(mutex);
-            lc.visit(grid, [&](std::size_t at, std::size_t local) { result[at] = local_c[local]; });
-        });
-    }
-    for (std::thread& process : processes) {
-        process.join();
-    }
+    on_every_process(rows, cols, 100, [&](const ProcessGrid& grid, const RankExchange& exchange) {
+        Dense<Element> local_a(600), local_b(600), local_c(600);
+        la.visit(grid, [&](std::size_t at, std::size_t local) { local_a[local] = a[at]; });
+        lb.visit(grid, [&](std::size_t at, std::size_t local) { local_b[local] = b[at]; });
+        lc.visit(grid, [&](std::size_t at, std::size_t local) { local_c[local] = c[at]; });
+        multiply_block_cyclic({9, 13, 7}, alpha, {la.matrix(local_a, grid), 0, 3, true, kIsComplex},
+                              {lb.matrix(local_b, grid), 1, 0, false}, beta, {lc.matrix(local_c, grid), 2, 1, false},
+                              grid, exchange, {}, 1);
+        const std::lock_guard lock(mutex);
+        lc.visit(grid, [&](std::size_t at, std::size_t local) { result[at] = local_c[local]; });
+    });
     EXPECT_EQ(result, expected) << rows << " x " << cols;
 }
 
@@ -210,38 +218,26 @@ int multiply_exactly_on(int rows, int cols, const Dense<double>& a, const Dense<
     const Layout la{29, 41, 3, 2, rows - 1, 0, 3, 2}, lb{41, 23, 4, 3, 0, cols - 1, 4, 3}, lc{29, 23, 2, 5, 0, 0, 2, 5};
     const Dense<double> before = c;
     std::mutex mutex;
-    Mailboxes mailboxes;
     std::atomic<int> refused{0};
-    std::vector<std::thread> processes;
-    for (int process = 0; process < rows * cols; ++process) {
-        processes.emplace_back([&, process] {
-            ProcessGrid grid{rows, cols, process / cols, process % cols, {}};
-            for (int rank = 0; rank < rows * cols; ++rank) {
-                grid.ranks.push_back(rank);
-            }
-            Dense<double> local_a(3000), local_b(3000), local_c(3000);
-            la.visit(grid, [&](std::size_t at, std::size_t local) { local_a[local] = a[at]; });
-            lb.visit(grid, [&](std::size_t at, std::size_t local) { local_b[local] = b[at]; });
-            lc.visit(grid, [&](std::size_t at, std::size_t local) { local_c[local] = before[at]; });
-            Options options;
-            options.accuracy = Accuracy::exact;
-            try {
-                multiply_block_cyclic({29, 41, 23}, 0.7, whole(la.matrix(local_a, grid)),
-                                      whole(lb.matrix(local_b, grid)), -1.3, whole(lc.matrix(local_c, grid)), grid,
-                                      mailboxes.of(process), options, 1);
-            } catch (const Error& error) {
-                refused += error.code() == ErrorCode::input &&
-                                   std::string(error.what()).starts_with("an exact product of these matrices takes")
-                               ? 1
-                               : 0;
-            }
-            const std::lock_guard lock(mutex);
-            lc.visit(grid, [&](std::size_t at, std::size_t local) { c[at] = local_c[local]; });
-        });
-    }
-    for (std::thread& process : processes) {
-        process.join();
-    }
+    on_every_process(rows, cols, 0, [&](const ProcessGrid& grid, const RankExchange& exchange) {
+        Dense<double> local_a(3000), local_b(3000), local_c(3000);
+        la.visit(grid, [&](std::size_t at, std::size_t local) { local_a[local] = a[at]; });
+        lb.visit(grid, [&](std::size_t at, std::size_t local) { local_b[local] = b[at]; });
+        lc.visit(grid, [&](std::size_t at, std::size_t local) { local_c[local] = before[at]; });
+        Options options;
+        options.accuracy = Accuracy::exact;
+        try {
+            multiply_block_cyclic({29, 41, 23}, 0.7, whole(la.matrix(local_a, grid)), whole(lb.matrix(local_b, grid)),
+                                  -1.3, whole(lc.matrix(local_c, grid)), grid, exchange, options, 1);
+        } catch (const Error& error) {
+            refused += error.code() == ErrorCode::input &&
+                               std::string(error.what()).starts_with("an exact product of these matrices takes")
+                           ? 1
+                           : 0;
+        }
+        const std::lock_guard lock(mutex);
+        lc.visit(grid, [&](std::size_t at, std::size_t local) { c[at] = local_c[local]; });
+    });
     return refused;
 }
 
@@ -277,35 +273,24 @@ std::multiset<std::string> sentences_on(int rows, int cols, Fault&& with_fault) 
     const Layout la{29, 41, 3, 2, rows - 1, 0, 3, 2}, lb{41, 23, 4, 3, 0, cols - 1, 4, 3}, lc{29, 23, 2, 5, 0, 0, 2, 5};
     std::mutex mutex;
     std::multiset<std::string> sentences;
-    Mailboxes mailboxes;
-    std::vector<std::thread> processes;
-    for (int process = 0; process < rows * cols; ++process) {
-        processes.emplace_back([&, process] {
-            ProcessGrid grid{rows, cols, process / cols, process % cols, {}};
-            for (int rank = 0; rank < rows * cols; ++rank) {
-                grid.ranks.push_back(rank);
-            }
-            Dense<double> local_a(3000, 1), local_b(3000, 1), local_c(3000, 7);
-            BlockCyclicPart a = whole(la.matrix(local_a, grid)), b = whole(lb.matrix(local_b, grid)),
-                            c = whole(lc.matrix(local_c, grid));
-            Options options;
-            if (process == 0) {
-                with_fault(a, c, options);
-            }
-            std::string sentence = "none";
-            try {
-                multiply_block_cyclic({29, 41, 23}, 1, a, b, 0.5, c, grid, mailboxes.of(process), options, 1);
-            } catch (const std::exception& error) {
-                sentence = error.what();
-            }
-            EXPECT_EQ(local_c, Dense<double>(3000, 7));
-            const std::lock_guard lock(mutex);
-            sentences.insert(sentence);
-        });
-    }
-    for (std::thread& process : processes) {
-        process.join();
-    }
+    on_every_process(rows, cols, 0, [&](const ProcessGrid& grid, const RankExchange& exchange) {
+        Dense<double> local_a(3000, 1), local_b(3000, 1), local_c(3000, 7);
+        BlockCyclicPart a = whole(la.matrix(local_a, grid)), b = whole(lb.matrix(local_b, grid)),
+                        c = whole(lc.matrix(local_c, grid));
+        Options options;
+        if (grid.my_row == 0 && grid.my_col == 0) {
+            with_fault(a, c, options);
+        }
+        std::string sentence = "none";
+        try {
+            multiply_block_cyclic({29, 41, 23}, 1, a, b, 0.5, c, grid, exchange, options, 1);
+        } catch (const std::exception& error) {
+            sentence = error.what();
+        }
+        EXPECT_EQ(local_c, Dense<double>(3000, 7));
+        const std::lock_guard lock(mutex);
+        sentences.insert(sentence);
+    });
     return sentences;
 }
 
