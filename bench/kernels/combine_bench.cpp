@@ -41,7 +41,7 @@ void add_two(benchmark::State& state) {
     const std::int64_t side = state.range(0);
     const Blocks<T> in(4, 2, side), out(1, 1, side);
     const CombineTasks tasks({{in.views[1], in.views[2], out.views[0]}, {{2, {{0, 1}, {1, -1}}}}});
-    for (auto _ : state) {
+    for ([[maybe_unused]] auto _ : state) {
         for (std::int64_t task = 0; task < tasks.count(); ++task) {
             tasks.run(task);
         }
@@ -58,7 +58,7 @@ void winograd_sums(benchmark::State& state) {
     slots.insert(slots.end(), out.views.begin(), out.views.end());
     const CombineTasks tasks(
         {slots, {{4, {{2, 1}, {3, 1}}}, {5, {{4, 1}, {0, -1}}}, {6, {{0, 1}, {2, -1}}}, {7, {{1, 1}, {5, -1}}}}});
-    for (auto _ : state) {
+    for ([[maybe_unused]] auto _ : state) {
         for (std::int64_t task = 0; task < tasks.count(); ++task) {
             tasks.run(task);
         }
@@ -70,8 +70,8 @@ template <class T>
 void scan_block(benchmark::State& state) {
     const std::int64_t side = state.range(0);
     const Blocks<T> in(1, 1, side);
-    for (auto _ : state) {
-        benchmark::DoNotOptimize(scan_max_abs(in.views[0]));
+    for ([[maybe_unused]] auto _ : state) {
+        benchmark::DoNotOptimize(scan_view(in.views[0]).max_abs);
     }
     report_bytes(state, 1, side, sizeof(T));
 }
@@ -79,7 +79,7 @@ void scan_block(benchmark::State& state) {
 void plain_copy(benchmark::State& state) {
     const std::int64_t side = state.range(0);
     Blocks<float> in(1, 1, side), out(1, 1, side);
-    for (auto _ : state) {
+    for ([[maybe_unused]] auto _ : state) {
         std::memcpy(out.memory.data(), in.memory.data(), in.memory.size() * sizeof(float));
         benchmark::ClobberMemory();
     }

@@ -74,7 +74,7 @@ void gemm_square_by(benchmark::State& state, InstructionSet set) {
         return MatrixView<std::remove_pointer_t<decltype(data)>>::row_major(data, size, size);
     };
     const Product product{1, view(a.data()), view(b.data()), 0, view(c.data())};
-    for (auto _ : state) {
+    for ([[maybe_unused]] auto _ : state) {
         gemm(product, set);
         benchmark::ClobberMemory();
     }
@@ -101,7 +101,7 @@ void triple_loop(benchmark::State& state) {
     const std::int64_t size = state.range(0);
     const std::vector<T> a = random_entries<T>(size * size), b = a;
     std::vector<T> c(a.size());
-    for (auto _ : state) {
+    for ([[maybe_unused]] auto _ : state) {
         blocked_triple_loop<T, order>(size, a.data(), b.data(), c.data());
         benchmark::ClobberMemory();
     }

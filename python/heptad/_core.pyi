@@ -51,7 +51,14 @@ def seconds_of_multiply_at(
 class TensorProducts:
     """Of plain matrices of PyTorch."""
 
-    def __init__(self, tensor: type, is_capturing: Any, thread_count: Any, least_with_scratch: int) -> None: ...
+    def __init__(
+        self,
+        tensor: type,
+        names: dict[Any, str],
+        allocators: dict[int, Any],
+        thread_count: Any,
+        least_with_scratch: int,
+    ) -> None: ...
     def multiply(
         self, a: Any, b: Any, out: Any, accuracy: str, algorithm: str, levels: int, device: str, workspace_limit: int
     ) -> Any: ...

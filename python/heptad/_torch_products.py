@@ -33,7 +33,14 @@ _scratch_bytes: dict[tuple[Any, ...], int] = {}
 _raw_stream: Any = getattr(torch._C, "_cuda_getCurrentRawStream", None)
 _is_capturing: Any = getattr(torch._C, "_cuda_isCurrentStreamCapturing", None)
 
-plain_products = _core.TensorProducts(torch.Tensor, _is_capturing, torch.get_num_threads, _SMALL)
+try:  # what compiled code allocates by, for DLPack's kinds of devices
+    from torch._C._dynamo import guards as _compiled  # type: ignore[import-not-found,unused-ignore]
+
+    _allocators: dict[int, Any] = {1: _compiled._empty_strided_cpu, 2: _compiled._empty_strided_cuda}
+except (ImportError, AttributeError):
+    _allocators = {}
+
+plain_products = _core.TensorProducts(torch.Tensor, NAMES, _allocators, torch.get_num_threads, _SMALL)
 
 
 def place_of(tensor: Any, device: str = "auto") -> str:

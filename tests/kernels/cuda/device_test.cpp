@@ -4,6 +4,9 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
+#include <thread>
+
+#include "kernels/cuda/device/loaded_driver.hpp"
 #include "product/device/device_matrix.hpp"
 
 namespace heptad::test {
@@ -14,6 +17,23 @@ TEST(CudaDevice, a_device_that_cannot_be_asked_has_no_free_memory_and_leaves_no_
     EXPECT_GT(cuda::free_bytes(0), 0);
     EXPECT_EQ(cuda::free_bytes(1000), 0);
     EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+}
+
+TEST(CudaDevice, the_context_of_a_thread_tells_its_current_device) {
+    HEPTAD_NEEDS_DEVICE();
+    std::thread([] {
+        EXPECT_EQ(cuda::device_of_context(), std::nullopt) << "this thread has asked for nothing yet";
+        const int last = static_cast<int>(cuda::report().devices.size()) - 1;
+        {
+            const cuda::DeviceScope scope(last);
+            EXPECT_EQ(cudaFree(nullptr), cudaSuccess);
+            EXPECT_EQ(cuda::device_of_context(), last);
+            const cuda::DeviceScope same(last);
+            EXPECT_EQ(cuda::current_device(), last);
+        }
+        EXPECT_EQ(cuda::current_device(), 0);
+        EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+    }).join();
 }
 
 TEST(CudaDevice, looking_at_all_devices_keeps_the_current_one) {

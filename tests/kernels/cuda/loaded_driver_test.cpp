@@ -15,6 +15,7 @@ TEST(loaded_driver, memory_below_the_break_is_of_the_heap_and_no_other) {
     EXPECT_TRUE(are_of_heap({grown + 4095}));
     EXPECT_FALSE(are_of_heap({sbrk(0)}));
     EXPECT_FALSE(device_holding(grown).has_value());
+    EXPECT_FALSE(device_of_context().has_value()) << "nobody has asked for a device in this process";
     const int local = 0;
     EXPECT_FALSE(are_of_heap({&local}));
     void* const mapped = mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

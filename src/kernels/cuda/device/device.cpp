@@ -155,7 +155,10 @@ int current_device() {
     return device;
 }
 
-DeviceScope::DeviceScope(int device) : now_(device) {
+DeviceScope::DeviceScope(int device) : before_(device), now_(device) {
+    if (device_of_context() == device) {
+        return;
+    }
     if (cudaGetDevice(&before_) != cudaSuccess) {
         cudaGetLastError();
         before_ = device;

