@@ -253,7 +253,7 @@ def device_name(device: Any) -> str:
 def machine(device: Any) -> dict[str, Any]:
     return {
         "cpu": platform.processor() or platform.machine(),
-        "architecture": platform.machine(),
+        "architecture": platform.machine().replace("x86_64", "x86-64"),
         "device": device_name(device),
         "libraries": [{"name": "torch", "version": torch.__version__, "cuda": torch.version.cuda}],
         "heptad": heptad.__version__,
