@@ -68,7 +68,7 @@ void report_rate(benchmark::State& state, std::int64_t size) {
 template <class T>
 void gemm_square_by(benchmark::State& state, InstructionSet set) {
     const std::int64_t size = state.range(0);
-    const std::vector<T> a = random_entries<T>(size * size), b = a;
+    const std::vector<T> a = random_entries<T>(size * size), b = random_entries<T>(size * size);
     std::vector<T> c(a.size());
     const auto view = [size](auto* data) {
         return MatrixView<std::remove_pointer_t<decltype(data)>>::row_major(data, size, size);
@@ -99,7 +99,7 @@ void gemm_square_second_best(benchmark::State& state) {
 template <class T, LoopOrder order>
 void triple_loop(benchmark::State& state) {
     const std::int64_t size = state.range(0);
-    const std::vector<T> a = random_entries<T>(size * size), b = a;
+    const std::vector<T> a = random_entries<T>(size * size), b = random_entries<T>(size * size);
     std::vector<T> c(a.size());
     for ([[maybe_unused]] auto _ : state) {
         blocked_triple_loop<T, order>(size, a.data(), b.data(), c.data());

@@ -165,7 +165,7 @@ private:
                                   for (std::int64_t j = 0; j < tile.cols; ++j) {
                                       double x = 0;
                                       for (int q = tile.piece_count - 1; q >= 0; --q) {
-                                          x = x * 0x1p40 + tile.pieces[(q * kResidueTile + i) * kResidueTile + j];
+                                          x = x * 0x1p40 + tile.pieces[(std::int64_t{q} * kResidueTile + i) * kResidueTile + j];
                                       }
                                       to[j] = static_cast<T>(x * power);
                                   }
