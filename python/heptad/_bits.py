@@ -6,7 +6,7 @@ import operator
 from typing import TYPE_CHECKING, Any, Callable
 
 from . import _core, _types
-from ._options import Algebra
+from ._options import Algebra, whole_number
 
 if TYPE_CHECKING:
     import numpy
@@ -64,24 +64,27 @@ class BitMatrix:
         packed = np.asarray(packed)
         if packed.ndim != 2 or packed.dtype != np.uint8:
             raise TypeError(f"packed bits are a uint8 array of two dimensions, not {packed.dtype} of {packed.shape}")
-        if columns < 0 or packed.shape[1] != (columns + 7) // 8:
+        columns = whole_number("a number of columns", columns)
+        if packed.shape[1] != (columns + 7) // 8:
             raise ValueError(f"{columns} columns take {(columns + 7) // 8} bytes in a row, not {packed.shape[1]}")
         return BitMatrix._of(_core.Bits.from_packed(_little(packed, bitorder), columns), algebra)
 
     @staticmethod
     def zeros(rows: int, columns: int, algebra: Algebra = "gf2") -> BitMatrix:
-        return BitMatrix._of(_core.Bits.zeros(rows, columns), algebra)
+        return BitMatrix._of(_core.Bits.zeros(whole_number("a size", rows), whole_number("a size", columns)), algebra)
 
     @staticmethod
     def identity(size: int, algebra: Algebra = "gf2") -> BitMatrix:
-        return BitMatrix._of(_core.Bits.identity(size), algebra)
+        return BitMatrix._of(_core.Bits.identity(whole_number("a size", size)), algebra)
 
     @staticmethod
     def random(
         rows: int, columns: int, seed: int, density: float = 0.5, algebra: Algebra = "gf2"
     ) -> BitMatrix:
         """The same seed gives the same matrix on every machine."""
-        return BitMatrix._of(_core.Bits.random(rows, columns, seed, density), algebra)
+        rows, columns = whole_number("a size", rows), whole_number("a size", columns)
+        seed = whole_number("a seed", seed, 64)
+        return BitMatrix._of(_core.Bits.random(rows, columns, seed, float(density)), algebra)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -131,7 +134,8 @@ class BitMatrix:
         return self.matmul(other) if isinstance(other, BitMatrix) else NotImplemented
 
     def __pow__(self, exponent: int) -> BitMatrix:
-        return BitMatrix._of(_core.power_of_bits(self.algebra, self._bits, operator.index(exponent)), self.algebra)
+        exponent = whole_number("an exponent", exponent)
+        return BitMatrix._of(_core.power_of_bits(self.algebra, self._bits, exponent), self.algebra)
 
     def closure(self, *, device: str = "auto") -> BitMatrix:
         """Bit (i, j): is there a path of one or more edges from i to j? An edge is a 1 of this square matrix."""

@@ -195,11 +195,11 @@ class FileReport:
     def miss_chance(self) -> float: ...
 
 def multiply_files(
-    a: str,
+    a: bytes,
     transpose_a: bool,
-    b: str,
+    b: bytes,
     transpose_b: bool,
-    c: str,
+    c: bytes,
     type: str | None,
     columns: int | None,
     accuracy: str,

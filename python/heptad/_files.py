@@ -7,7 +7,7 @@ from typing import Any, Callable, Union
 
 from . import _core
 from ._core import FileReport
-from ._options import Accuracy, bytes_number, levels_number
+from ._options import Accuracy, bytes_number, levels_number, whole_number
 from ._program import PROGRAM
 
 type_of = type  # `type` is a word of the products below
@@ -58,12 +58,13 @@ class File:
 
 
 class FileProduct:
-    """a @ b of two files, not computed yet."""
+    """a @ b of two files, not computed yet. Where they hold packed bits, shapes are counted in bytes."""
 
     __slots__ = ("a", "b")
 
     def __init__(self, a: File, b: File) -> None:
-        if a.shape[1] != b.shape[0]:
+        # Bits may be packed, which only `columns` tells: the library compares their sizes.
+        if a.type is not None and b.type is not None and a.shape[1] != b.shape[0]:
             raise ValueError(
                 f"{a.path} is {a.shape[0]} x {a.shape[1]} and {b.path} is {b.shape[0]} x {b.shape[1]}: the inner sizes "
                 f"{a.shape[1]} and {b.shape[0]} differ"
@@ -112,20 +113,20 @@ class FileProduct:
         listener = bar or (progress if callable(progress) else None)
         try:
             report = _core.multiply_files(
-                self.a.path,
+                os.fsencode(self.a.path),
                 self.a.transposed,
-                self.b.path,
+                os.fsencode(self.b.path),
                 self.b.transposed,
-                os.fsdecode(out_path),
+                os.fsencode(out_path),
                 type,
-                columns,
+                None if columns is None else whole_number("a number of columns", columns),
                 accuracy,
                 algorithm,
                 levels_number(levels),
                 device,
                 None if memory_bytes is None else bytes_number("a memory", memory_bytes),
-                resume,
-                verify,
+                bool(resume),
+                bool(verify),
                 listener,
             )
             if listener is not None:
@@ -169,7 +170,8 @@ def open(path: Path) -> File:
     os.stat(file)  # a missing file is Python's own error
     if not os.access(file, os.R_OK):
         raise PermissionError(f"'{file}' may not be read")
-    info = subprocess.run([PROGRAM, "info", "--json", "--", name], capture_output=True, text=True, check=False)
+    command = [PROGRAM, "info", "--json", "--", name]
+    info = subprocess.run(command, capture_output=True, encoding="utf-8", errors="backslashreplace", check=False)
     if info.returncode != 0:
         sentence = info.stderr.strip().removeprefix("heptad: ")
         raise ValueError(sentence or f"'{name}' cannot be read as a matrix")

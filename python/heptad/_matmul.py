@@ -96,27 +96,19 @@ def _matmul_of_any(a: Any, b: Any, out: Any, words: tuple[Any, ...]) -> Any:
         out = _checked_out(out, shape, dtype)
         if name in ("f16", "bf16") and out.dtype == np.float32:
             c_dtype, c_name = out.dtype, "f32"  # what the sums are made in
-    direct = (
-        out is not None
-        and out.dtype == c_dtype
-        and not np.may_share_memory(a, out)
-        and not np.may_share_memory(b, out)
-        and _core.is_representable(c_name, _types.buffer_of(as_matrices(out), c_name))
-    )
-    c = out if direct else np.empty(shape, c_dtype)
-    _core.multiply(
-        name,
-        _operand(left, dtype, name, stack),
-        _operand(right, dtype, name, stack),
-        c_name,
-        _types.buffer_of(as_matrices(c), c_name),
-        not direct,
-        *words,
-    )
+    left, right = _operand(left, dtype, name, stack), _operand(right, dtype, name, stack)
+
+    def multiply_into(c: Any, is_new: bool) -> bool:
+        return _core.multiply(name, left, right, c_name, _types.buffer_of(as_matrices(c), c_name), is_new, *words)
+
+    apart = out is not None and not (np.may_share_memory(a, out) or np.may_share_memory(b, out))
+    if apart and out.dtype == c_dtype and multiply_into(out, False):
+        return out
+    c = np.empty(shape, c_dtype)
+    multiply_into(c, True)
     if out is None:
         return c if shape else c[()]
-    if not direct:
-        np.copyto(out, c, casting="same_kind")
+    np.copyto(out, c, casting="same_kind")
     return out
 
 

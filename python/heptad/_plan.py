@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from operator import index
 from typing import Any
 
 from . import _core
-from ._options import Accuracy, bytes_number, levels_number
+from ._options import Accuracy, bytes_number, levels_number, whole_number
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
@@ -185,9 +184,9 @@ def plan(
     name = dtype if isinstance(dtype, str) and dtype in _NAMES else _name_of(dtype)
     return Plan(
         _core.plan(
-            index(m),
-            index(k),
-            index(n),
+            whole_number("a size", m),
+            whole_number("a size", k),
+            whole_number("a size", n),
             name,
             accuracy,
             algorithm,

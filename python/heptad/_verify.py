@@ -6,7 +6,7 @@ from typing import Any
 
 from . import _core, _types
 from ._bits import BitMatrix
-from ._options import Accuracy
+from ._options import Accuracy, whole_number
 
 
 def verify(
@@ -24,6 +24,7 @@ def verify(
     a random test.
     """
     matrices = (a, b, c)
+    all_rows, seed = bool(all_rows), None if seed is None else whole_number("a seed", seed, 64)
     if all(isinstance(x, BitMatrix) for x in matrices):
         if not a.algebra == b.algebra == c.algebra:
             raise ValueError(f"the matrices are of {a.algebra}, {b.algebra} and {c.algebra}; give one algebra")

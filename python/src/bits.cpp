@@ -15,6 +15,7 @@
 #include "arrays.hpp"
 #include "interruptible.hpp"
 #include "module.hpp"
+#include "python_options.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -158,12 +159,13 @@ void bind_bits(nb::module_& module) {
         });
     module.def(
         "multiply_bits",
-        [](const std::string& algebra, nb::handle a, nb::handle b, const std::string& device) {
-            return computed([type = algebra_of(algebra), a = Kept(a), b = Kept(b), device](const Context& context) {
-                return bits::product(type, a, b, {.device = device}, context);
+        [](const std::string& algebra, nb::handle a, nb::handle b, nb::handle device) {
+            return computed([type = algebra_of(algebra), a = Kept(a), b = Kept(b),
+                             place = word_of(device, "device", "auto")](const Context& context) {
+                return bits::product(type, a, b, {.device = place}, context);
             });
         },
-        "algebra"_a, "a"_a, "b"_a, "device"_a);
+        "algebra"_a, "a"_a, "b"_a, "device"_a.none());
     module.def(
         "power_of_bits",
         [](const std::string& algebra, nb::handle a, std::int64_t exponent) {
@@ -174,12 +176,12 @@ void bind_bits(nb::module_& module) {
         "algebra"_a, "a"_a, "exponent"_a);
     module.def(
         "closure_of_bits",
-        [](nb::handle graph, const std::string& device) {
-            return computed([graph = Kept(graph), device](const Context& context) {
-                return bits::transitive_closure(graph, {.device = device}, context);
+        [](nb::handle graph, nb::handle device) {
+            return computed([graph = Kept(graph), place = word_of(device, "device", "auto")](const Context& context) {
+                return bits::transitive_closure(graph, {.device = place}, context);
             });
         },
-        "graph"_a, "device"_a);
+        "graph"_a, "device"_a.none());
     module.def("verify_bits", &check_bits, "algebra"_a, "a"_a, "b"_a, "c"_a, "all_rows"_a, "seed"_a.none());
 }
 

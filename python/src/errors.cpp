@@ -45,7 +45,13 @@ PyObject* kind_of(const Error& error, Place place) {
 }  // namespace
 
 void set_exception(const Error& error, Place place) {
-    PyErr_SetString(kind_of(error, place), error.what());
+    const std::string_view sentence = error.what();  // it may name a file, which need not be UTF-8
+    PyObject* const text =
+        PyUnicode_DecodeUTF8(sentence.data(), static_cast<Py_ssize_t>(sentence.size()), "backslashreplace");
+    if (text != nullptr) {
+        PyErr_SetObject(kind_of(error, place), text);
+        Py_DECREF(text);
+    }
 }
 
 void register_errors() {

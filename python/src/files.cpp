@@ -19,21 +19,25 @@ using namespace nb::literals;
 namespace heptad::python {
 namespace {
 
-FileReport multiply_paths(const std::string& a, bool transpose_a, const std::string& b, bool transpose_b,
-                          const std::string& c, std::optional<std::string> type, std::optional<std::int64_t> columns,
-                          const std::string& accuracy, const std::string& algorithm, int levels,
-                          const std::string& device, std::optional<std::int64_t> memory_bytes, bool resume, bool verify,
-                          nb::object progress) {
+std::string path_of(const nb::bytes& name) {
+    return {name.c_str(), name.size()};
+}
+
+/// Names of files are bytes, and need not be UTF-8.
+FileReport multiply_paths(const nb::bytes& a, bool transpose_a, const nb::bytes& b, bool transpose_b,
+                          const nb::bytes& c, nb::object type, std::optional<std::int64_t> columns, nb::handle accuracy,
+                          nb::handle algorithm, int levels, nb::handle device, std::optional<std::int64_t> memory_bytes,
+                          bool resume, bool verify, nb::object progress) {
     struct Product {
         std::string a, b, c;
         FileOptions options = {};
         FileReport report = {};
     };
-    const auto product = std::make_shared<Product>(Product{a, b, c});
+    const auto product = std::make_shared<Product>(Product{path_of(a), path_of(b), path_of(c)});
     FileOptions& options = product->options;
     options.product = options_of(accuracy, algorithm, levels, device, -1);
-    if (type) {
-        options.type = type_from_name(*type);
+    if (!type.is_none()) {
+        options.type = type_from_name(word_of(type, "type", "gf2"));
     }
     options.columns = columns;
     options.transpose_a = transpose_a;
@@ -75,8 +79,8 @@ void bind_files(nb::module_& module) {
         .def_ro("verified", &FileReport::verified)
         .def_ro("miss_chance", &FileReport::miss_chance);
     module.def("multiply_files", &multiply_paths, "a"_a, "transpose_a"_a, "b"_a, "transpose_b"_a, "c"_a,
-               "type"_a.none(), "columns"_a.none(), "accuracy"_a, "algorithm"_a, "levels"_a, "device"_a,
-               "memory_bytes"_a.none(), "resume"_a, "verify"_a, "progress"_a.none());
+               "type"_a.none(), "columns"_a.none(), "accuracy"_a.none(), "algorithm"_a.none(), "levels"_a,
+               "device"_a.none(), "memory_bytes"_a.none(), "resume"_a, "verify"_a, "progress"_a.none());
 }
 
 }  // namespace heptad::python

@@ -21,21 +21,22 @@ using namespace nb::literals;
 namespace heptad::python {
 namespace {
 
-Plan plan_of(std::int64_t m, std::int64_t k, std::int64_t n, const std::string& type_name, const std::string& accuracy,
-             const std::string& algorithm, int levels, const std::string& device, std::int64_t workspace_limit,
-             bool accumulate) {
+Plan plan_of(std::int64_t m, std::int64_t k, std::int64_t n, const std::string& type_name, nb::handle accuracy,
+             nb::handle algorithm, int levels, nb::handle device, std::int64_t workspace_limit, bool accumulate) {
     const Type type = type_from_name(type_name);
     Options options = options_of(accuracy, algorithm, levels, device, workspace_limit);
     options.accumulate = accumulate;
+    const nb::gil_scoped_release release;
     if (type == Type::gf2) {  // of which Python has packed matrices only
-        return bits::plan(type, {m, k, n}, {.algorithm = algorithm, .levels = levels, .device = device});
+        return bits::plan(type, {m, k, n},
+                          {.algorithm = options.algorithm, .levels = levels, .device = options.device});
     }
-    const bool several = device.find(',') != std::string::npos || device.starts_with("cpu:");
+    const bool several = options.device.find(',') != std::string::npos || options.device.starts_with("cpu:");
     return several ? plan_over_devices({m, k, n}, type, options) : plan({m, k, n}, type, options);
 }
 
 ProductCheck check_arrays(const std::string& type_name, nb::handle a_array, nb::handle b_array, nb::handle c_array,
-                          const std::string& accuracy, bool all_rows, std::optional<std::uint64_t> seed) {
+                          nb::handle accuracy, bool all_rows, std::optional<std::uint64_t> seed) {
     const Type type = type_from_name(type_name);
     struct Check {
         BufferArray a, b, c;
@@ -44,7 +45,7 @@ ProductCheck check_arrays(const std::string& type_name, nb::handle a_array, nb::
     };
     const auto check =
         std::shared_ptr<Check>(new Check{{a_array, type, false}, {b_array, type, false}, {c_array, type, false}});
-    check->options.accuracy = accuracy_of(accuracy);
+    check->options.accuracy = accuracy_of(word_of(accuracy, "accuracy", "balanced"));
     check->options.all_rows = all_rows;
     check->options.seed = seed;
     run({.carry_out =
@@ -74,8 +75,8 @@ void bind_plans(nb::module_& module) {
         .def_prop_ro("guaranteed_bound", [](const Plan& plan) { return error_outlook(plan).bound; })
         .def_prop_ro("guaranteed_bound_over", [](const Plan& plan) { return error_outlook(plan).bound_over; })
         .def("__str__", &Plan::to_string);
-    module.def("plan", &plan_of, "m"_a, "k"_a, "n"_a, "type"_a, "accuracy"_a, "algorithm"_a, "levels"_a, "device"_a,
-               "workspace_limit"_a, "accumulate"_a, nb::call_guard<nb::gil_scoped_release>());
+    module.def("plan", &plan_of, "m"_a, "k"_a, "n"_a, "type"_a, "accuracy"_a.none(), "algorithm"_a.none(), "levels"_a,
+               "device"_a.none(), "workspace_limit"_a, "accumulate"_a);
 
     nb::class_<ProductCheck>(module, "Verification")
         .def_ro("passed", &ProductCheck::passed)
@@ -92,7 +93,8 @@ void bind_plans(nb::module_& module) {
             const char* verdict = told.passed ? "passed" : told.decided ? "failed" : "not verifiable";
             return "<heptad.Verification: " + std::string(verdict) + "; " + told.explanation + ">";
         });
-    module.def("verify", &check_arrays, "type"_a, "a"_a, "b"_a, "c"_a, "accuracy"_a, "all_rows"_a, "seed"_a.none());
+    module.def("verify", &check_arrays, "type"_a, "a"_a, "b"_a, "c"_a, "accuracy"_a.none(), "all_rows"_a,
+               "seed"_a.none());
 }
 
 }  // namespace heptad::python

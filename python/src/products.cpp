@@ -96,7 +96,15 @@ struct ArrayProduct {
     Context context = {};
 
     /// False: an array has to be copied first.
-    bool is_representable() const { return a.is_representable() && b.is_representable() && c.is_representable(); }
+    bool is_representable() const {
+        return a.is_representable() && b.is_representable() && c.is_representable() && takes_result();
+    }
+    /// The library rounds complex numbers once only in contiguous rows or columns.
+    bool takes_result() const {
+        const AnyView first = c.matrix();
+        const bool is_complex = first.type == Type::c64 || first.type == Type::c128;
+        return options.accuracy != Accuracy::exact || !is_complex || first.row_stride == 1 || first.col_stride == 1;
+    }
     void carry_out() const {
         const Stack stack(a, b, c);
         if (stack.count > 0) {
@@ -128,8 +136,8 @@ void require_same_stacks(const StridedArray& a, const StridedArray& b, const Str
 
 /// False, and nothing is done, where an array has to be copied first. `c_is_new`: nobody else has C yet.
 bool multiply_arrays(const std::string& type_name, nb::handle a, nb::handle b, const std::string& c_type, nb::handle c,
-                     bool c_is_new, const std::string& accuracy, const std::string& algorithm, int levels,
-                     const std::string& device, std::int64_t workspace_limit) {
+                     bool c_is_new, nb::handle accuracy, nb::handle algorithm, int levels, nb::handle device,
+                     std::int64_t workspace_limit) {
     using Product = ArrayProduct<BufferArray>;
     const Type type = type_from_name(type_name);
     const auto product =
@@ -137,10 +145,10 @@ bool multiply_arrays(const std::string& type_name, nb::handle a, nb::handle b, c
                                              {b, type, false},
                                              {c, type_from_name(c_type), true},
                                              options_of(accuracy, algorithm, levels, device, workspace_limit)});
+    require_same_stacks(product->a, product->b, product->c);
     if (!product->is_representable()) {
         return false;
     }
-    require_same_stacks(product->a, product->b, product->c);
     if (!may_take_long(product->multiplications(), product->options)) {
         run({.carry_out = [&](const ProgressCallback& /*progress*/) { product->carry_out(); },
              .cancel = {},
@@ -158,8 +166,8 @@ bool multiply_arrays(const std::string& type_name, nb::handle a, nb::handle b, c
 /// The same of arrays that are told by (address, shape, strides in elements).
 bool multiply_at(const std::string& type_name, const nb::tuple& a, const nb::tuple& b, const std::string& c_type,
                  const nb::tuple& c, double alpha, double beta, std::uintptr_t stream, std::uintptr_t workspace,
-                 std::int64_t workspace_bytes, int threads, const std::string& accuracy, const std::string& algorithm,
-                 int levels, const std::string& device, std::int64_t workspace_limit) {
+                 std::int64_t workspace_bytes, int threads, nb::handle accuracy, nb::handle algorithm, int levels,
+                 nb::handle device, std::int64_t workspace_limit) {
     const Type type = type_from_name(type_name);
     return multiply_addressed(AddressedArray(a, type), AddressedArray(b, type),
                               AddressedArray(c, type_from_name(c_type)), {alpha, beta},
@@ -190,10 +198,10 @@ double seconds_of_multiply_at(const std::string& type_name, const nb::tuple& a, 
 bool multiply_addressed(const StridedArray& a, const StridedArray& b, const StridedArray& c, const Scales& scales,
                         const Options& options, const Caller& caller) {
     ArrayProduct<const StridedArray&> product{a, b, c, options, scales};
+    require_same_stacks(a, b, c);
     if (!product.is_representable()) {
         return false;
     }
-    require_same_stacks(a, b, c);
     const bool on_device = options.device.starts_with("cuda");
     if (on_device) {
         product.context.set_stream(reinterpret_cast<void*>(caller.stream));
@@ -216,8 +224,8 @@ bool multiply_addressed(const StridedArray& a, const StridedArray& b, const Stri
 }
 
 void bind_products(nb::module_& module) {
-    module.def("multiply", &multiply_arrays, "type"_a, "a"_a, "b"_a, "c_type"_a, "c"_a, "c_is_new"_a, "accuracy"_a,
-               "algorithm"_a, "levels"_a, "device"_a, "workspace_limit"_a);
+    module.def("multiply", &multiply_arrays, "type"_a, "a"_a, "b"_a, "c_type"_a, "c"_a, "c_is_new"_a,
+               "accuracy"_a.none(), "algorithm"_a.none(), "levels"_a, "device"_a.none(), "workspace_limit"_a);
     module.def(
         "is_representable",
         [](const std::string& type, nb::handle array) {
@@ -225,8 +233,8 @@ void bind_products(nb::module_& module) {
         },
         "type"_a, "array"_a);
     module.def("multiply_at", &multiply_at, "type"_a, "a"_a, "b"_a, "c_type"_a, "c"_a, "alpha"_a, "beta"_a, "stream"_a,
-               "workspace"_a, "workspace_bytes"_a, "threads"_a, "accuracy"_a, "algorithm"_a, "levels"_a, "device"_a,
-               "workspace_limit"_a);
+               "workspace"_a, "workspace_bytes"_a, "threads"_a, "accuracy"_a.none(), "algorithm"_a.none(), "levels"_a,
+               "device"_a.none(), "workspace_limit"_a);
     module.def("seconds_of_multiply_at", &seconds_of_multiply_at, "type"_a, "a"_a, "b"_a, "c"_a, "stream"_a,
                "threads"_a, "device"_a, "calls"_a);
 }

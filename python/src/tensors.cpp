@@ -169,9 +169,8 @@ public:
     }
 
     /// The product, in `out` unless that is None; or None: take the general way.
-    nb::object multiply(nb::handle a, nb::handle b, nb::handle out, const std::string& accuracy,
-                        const std::string& algorithm, int levels, const std::string& device,
-                        std::int64_t workspace_limit) const {
+    nb::object multiply(nb::handle a, nb::handle b, nb::handle out, nb::handle accuracy, nb::handle algorithm,
+                        int levels, nb::handle device, std::int64_t workspace_limit) const {
         if (library_ == nullptr || !a.type().is(tensor_) || !b.type().is(tensor_) ||
             !(out.is_none() || out.type().is(tensor_))) {
             return nb::none();
@@ -255,8 +254,8 @@ void bind_tensors(nb::module_& module) {
     nb::class_<TensorProducts>(module, "TensorProducts")
         .def(nb::init<nb::object, const nb::dict&, const nb::dict&, nb::object, std::int64_t>(), "tensor"_a, "names"_a,
              "allocators"_a, "thread_count"_a, "least_with_scratch"_a)
-        .def("multiply", &TensorProducts::multiply, "a"_a, "b"_a, "out"_a.none(), "accuracy"_a, "algorithm"_a,
-             "levels"_a, "device"_a, "workspace_limit"_a);
+        .def("multiply", &TensorProducts::multiply, "a"_a, "b"_a, "out"_a.none(), "accuracy"_a.none(),
+             "algorithm"_a.none(), "levels"_a, "device"_a.none(), "workspace_limit"_a);
 }
 
 }  // namespace heptad::python

@@ -84,8 +84,9 @@ def test_powers(algebra):
     for exponent in range(6):
         assert a**exponent == expected
         expected = expected @ a
-    with pytest.raises(ValueError):
-        a ** -1
+    for exponent in (-1, 2**70):
+        with pytest.raises(ValueError, match=f"an exponent of {exponent} is not possible"):
+            a**exponent
     with pytest.raises(TypeError):
         a**0.5
     with pytest.raises(ValueError):
@@ -126,6 +127,16 @@ def test_random_repeats_and_heeds_the_density():
     assert a == BitMatrix.random(200, 300, 4, 0.1)
     assert a != BitMatrix.random(200, 300, 5, 0.1)
     assert 0.05 < a.count() / 60000 < 0.15
+    for seed in (-1, 2**64):
+        with pytest.raises(ValueError, match=f"a seed of {seed} is not possible"):
+            BitMatrix.random(2, 2, seed)
+    for make in (lambda size: BitMatrix.random(size, 2, 1), lambda size: BitMatrix.zeros(2, size), BitMatrix.identity):
+        with pytest.raises(ValueError, match="a size of 9223372036854775808 is not possible"):
+            make(2**63)
+        with pytest.raises(TypeError, match="as an integer"):
+            make(2.5)
+    with pytest.raises(TypeError, match="device is a NoneType"):
+        a.matmul(a, device=None)
 
 
 def test_mixtures_are_refused():

@@ -42,6 +42,22 @@ def test_paths_may_be_bytes_and_memory_is_a_number_of_bytes(folder):
         product.save("C.npy", memory_bytes=-1)
 
 
+def test_paths_need_not_be_utf_8(folder):
+    try:
+        os.rename("A.npy", b"\xffA.npy")
+    except OSError:
+        pytest.skip("the file system takes names in UTF-8 only")
+    a, b = heptad.open(bytes(folder) + b"/\xffA.npy"), heptad.open("B.npy")
+    expected = np.load(os.fsdecode(b"\xffA.npy")) @ np.load("B.npy")
+    np.testing.assert_array_equal((a @ b).save(b"\xfeC.npy", resume=True).numpy(), expected)
+    np.testing.assert_array_equal(np.load(os.fsdecode(b"\xfeC.npy")), expected)
+    with pytest.raises(OSError, match=r"\\xfe"):
+        (a @ b).save(b"no/\xfe/C.npy")
+    (folder / os.fsdecode(b"\xfdbad.npy")).write_text("hello")
+    with pytest.raises(ValueError, match=r"\\xfdbad.npy' is not a .npy file"):
+        heptad.open(b"\xfdbad.npy")
+
+
 def test_transposed_files(folder):
     a = heptad.open("A.npy")
     assert a.T.shape == (150, 200) and a.T.T.shape == (200, 150)
@@ -79,6 +95,37 @@ def test_bits_in_their_algebra(folder):
     assert heptad.open("Z.pbm").shape == (70, 70)
 
 
+@pytest.mark.parametrize("algebra", ["gf2", "bool"])
+def test_packed_bits(folder, algebra):
+    rng = np.random.default_rng(3)
+    a, b = rng.random((100, 200)) < 0.1, rng.random((200, 77)) < 0.1
+    np.save("PA.npy", np.packbits(a, axis=1))
+    np.save("PB.npy", np.packbits(b, axis=1))
+
+    def product(x, y):
+        counts = x.astype(int) @ y.astype(int)
+        return counts % 2 == 1 if algebra == "gf2" else counts > 0
+
+    def unpacked(file):
+        return np.unpackbits(file.numpy(), axis=1, count=77)
+
+    words = {"type": algebra, "columns": 77}
+    first, second = heptad.open("PA.npy"), heptad.open("PB.npy")
+    c = first.matmul(second, "PC.npy", **words)
+    assert c.shape == (100, 10)
+    np.testing.assert_array_equal(unpacked(c), product(a, b))
+    np.testing.assert_array_equal(unpacked(c.T.matmul(c, "PD.npy", **words)), product(product(a, b).T, product(a, b)))
+    assert (first @ second).save("C.pbm", **words).shape == (100, 77)
+    with pytest.raises(ValueError, match="give columns"):
+        (first @ second).save("X.npy", type=algebra)
+    with pytest.raises(ValueError, match="check columns"):
+        (second @ first).save("X.npy", type=algebra, columns=200)
+    with pytest.raises(ValueError, match="a number of columns of -1 is not possible"):
+        (first @ second).save("X.npy", type=algebra, columns=-1)
+    with pytest.raises(TypeError, match="type is a int; give a word"):
+        (first @ second).save("X.npy", type=2, columns=77)
+
+
 def test_errors_are_pythons_own(folder):
     with pytest.raises(FileNotFoundError):
         heptad.open("missing.npy")
@@ -94,6 +141,10 @@ def test_errors_are_pythons_own(folder):
         (a @ b).save("no/such/folder/C.npy")
     with pytest.raises(ValueError, match="sloppy"):
         (a @ b).save("C.npy", accuracy="sloppy")
+    with pytest.raises(ValueError, match="2147483648 levels are not possible"):
+        (a @ b).run("C.npy", levels=2**31)
+    with pytest.raises(TypeError, match="accuracy is a NoneType; give a word"):
+        (a @ b).run("C.npy", accuracy=None)
     with pytest.raises(TypeError, match="progress is a int"):
         (a @ b).save("C.npy", progress=5)
     (folder / "B.npy").unlink()

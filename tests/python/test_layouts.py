@@ -1,7 +1,10 @@
 """Any layout in memory gives the same product, and nothing but the result is written."""
 
+import itertools
+
 import heptad
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -79,6 +82,22 @@ def test_any_layout_of_out_is_written_and_nothing_else(data):
     np.testing.assert_array_equal(out, a @ b)
     out[...] = 77
     np.testing.assert_array_equal(base, 77)
+
+
+@pytest.mark.parametrize("dtype, accuracy", [(np.float64, "balanced"), (np.int32, "balanced"), (np.complex64, "exact")])
+def test_matrices_of_out_may_be_interleaved_in_any_way(dtype, accuracy):
+    rng = np.random.default_rng(3)
+    for stack, m, n in itertools.product(((), (3,), (2, 3)), (1, 2, 4), (1, 3)):
+        a = rng.integers(-2, 3, (*stack, m, 2)).astype(dtype)
+        b = rng.integers(-2, 3, (2, n)).astype(dtype)
+        expected = a @ b
+        for axes, step in itertools.product(itertools.permutations(range(expected.ndim)), (1, 2)):
+            base = np.full([step * expected.shape[axis] for axis in axes], 77, dtype)
+            out = base[(slice(None, None, step),) * len(axes)].transpose(np.argsort(axes))
+            assert heptad.matmul(a, b, out=out, accuracy=accuracy) is out
+            np.testing.assert_array_equal(out, expected)
+            out[...] = 77
+            np.testing.assert_array_equal(base, 77)
 
 
 def test_strided_views_are_not_copied():

@@ -50,6 +50,7 @@ SQUARE = np.ones((4, 4))
         ({"algorithm": "magic"}, "magic"),
         ({"levels": -1}, "levels"),
         ({"levels": 1000}, "levels"),
+        ({"levels": 2**31}, "2147483648 levels are not possible; use 0 to 20"),
         ({"device": "toaster"}, "toaster"),
         ({"workspace_limit": -5}, "workspace"),
     ],
@@ -63,6 +64,13 @@ def test_wrong_kinds_of_words_are_type_errors():
     for words in ({"accuracy": 3}, {"device": 1.5}, {"wings": 2}, {"levels": "two"}):
         with pytest.raises(TypeError):
             heptad.matmul(SQUARE, SQUARE, **words)
+
+
+@pytest.mark.parametrize("name", ["accuracy", "algorithm", "device"])
+def test_words_that_are_none_are_refused_in_a_sentence(name):
+    for function, arguments in ((heptad.matmul, (SQUARE, SQUARE)), (heptad.plan, (4, 4, 4))):
+        with pytest.raises(TypeError, match=f"^{name} is a NoneType; give a word, such as '"):
+            function(*arguments, **{name: None})
 
 
 def test_exact_refuses_what_it_cannot_do_with_a_sentence():

@@ -49,6 +49,11 @@ def test_plan_over_several_devices_and_strict_ones():
 
 
 def test_sizes_and_words_that_cannot_be_meant():
+    for size in (-1, 1 << 63):
+        with pytest.raises(ValueError, match=rf"a size of {size} is not possible; use 0 to 2\*\*63 - 1"):
+            heptad.plan(1, size, 1)
+    with pytest.raises(ValueError, match="2147483648 levels are not possible"):
+        heptad.plan(3, 3, 3, levels=2**31)
     for args in ((-1, 2, 3), (1 << 62, 1 << 62, 1 << 62)):
         with pytest.raises((ValueError, MemoryError, OverflowError)):
             heptad.plan(*args)
@@ -74,6 +79,19 @@ def test_verify_tells_right_from_wrong(dtype):
     told = heptad.verify(a, b, c, all_rows=True)
     assert not told and told.decided and told.bad_row == 17
     assert "failed" in repr(told) and told.explanation
+
+
+def test_verify_takes_any_seed_of_64_bits():
+    bits = heptad.BitMatrix.identity(4)
+    for x in (np.eye(4), bits):
+        assert heptad.verify(x, x, x, seed=2**64 - 1)
+        for seed in (-1, 2**64):
+            with pytest.raises(ValueError, match=rf"a seed of {seed} is not possible; use 0 to 2\*\*64 - 1"):
+                heptad.verify(x, x, x, seed=seed)
+        with pytest.raises(TypeError, match="as an integer"):
+            heptad.verify(x, x, x, seed=1.5)
+    with pytest.raises(TypeError, match="accuracy is a NoneType"):
+        heptad.verify(np.eye(4), np.eye(4), np.eye(4), accuracy=None)
 
 
 def test_verify_takes_any_layout_and_refuses_other_things():

@@ -64,6 +64,21 @@ class OperatorTest(TorchCase):
                 heptad.matmul(a, b, out)
                 self.assertTrue(torch.equal(out, a @ b))
 
+    def test_out_may_be_interleaved_or_without_contiguous_rows(self):
+        for device in DEVICES:
+            a, b = numbers(3, 2, 2, device=device), numbers(2, 2, device=device, seed=2)
+            for axes in ((2, 0, 1), (2, 1, 0), (1, 0, 2), (0, 2, 1)):
+                shape = [(3, 2, 2)[axes.index(axis)] for axis in range(3)]
+                out = torch.zeros(shape, device=device).permute(axes)
+                self.assertIs(heptad.matmul(a, b, out), out)
+                self.assert_same(out, a @ b)
+        for dtype in COMPLEX:
+            a = numbers(4, 4, dtype=dtype)
+            for rows, cols in ((4, 4), (1, 4), (4, 1)):
+                out = torch.zeros(8, 8, dtype=dtype)[: 2 * rows : 2, : 2 * cols : 2]
+                self.assertIs(heptad.matmul(a[:rows], a[:, :cols], out, accuracy="exact"), out)
+                self.assert_same(out, a[:rows] @ a[:, :cols])
+
     @unittest.skipUnless(hasattr(torch.Tensor, "__dlpack_c_exchange_api__"), "PyTorch before 2.10")
     def test_plain_matrices_take_the_short_way_and_all_others_the_general_one(self):
         def short(a, b, out=None):
