@@ -182,10 +182,12 @@ FileFacts market_file(const InfoArguments& arguments) {
 
 /// A dataset of an HDF5 file.
 FileFacts dataset(const InfoArguments& arguments) {
-    const MatrixSource source = find_matrix({.path = arguments.file, .as = arguments.type});
+    const MatrixName name{.path = arguments.file, .as = arguments.type};
+    const bool widened = widened_from(name).has_value();
+    const MatrixSource source = find_matrix(widened ? MatrixName{.path = arguments.file} : name);
     const FileLayout& layout = source.layout;
-    FileFacts facts =
-        facts_of(arguments, "HDF5 dataset", layout.rows, layout.cols, type_name(source.type), type_name(source.type));
+    const char* const type = type_name(widened ? *arguments.type : source.type);
+    FileFacts facts = facts_of(arguments, "HDF5 dataset", layout.rows, layout.cols, type, type);
     facts.object.update({{"layout", "c"},
                          {"data_bytes", layout.total_bytes()},
                          {"storage", source.storage},
@@ -196,8 +198,14 @@ FileFacts dataset(const InfoArguments& arguments) {
     return facts;
 }
 
-/// A dtype that products read only when its type is named is taken for what `gen` writes in it.
+/// Widened as products in memory do it; a dtype that they read only when its type is named is taken for what `gen`
+/// writes in it.
 NpyHeader npy_header(const InfoArguments& arguments) {
+    if (widened_from({.path = arguments.file, .as = arguments.type})) {
+        NpyHeader header = read_npy_header(arguments.file);
+        header.type = *arguments.type;
+        return header;
+    }
     if (arguments.type) {
         return read_npy_header(arguments.file, arguments.type);
     }

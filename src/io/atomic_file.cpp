@@ -1,9 +1,11 @@
 #include "io/atomic_file.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <charconv>
@@ -13,6 +15,7 @@
 #include <memory>
 
 #include "base/fail_if.hpp"
+#include "io/open_file.hpp"
 
 namespace heptad {
 namespace {
@@ -40,6 +43,52 @@ std::string temporary_for(const std::string& target, int attempt) {
                        counter.fetch_add(1), attempt);
 }
 
+// A call that blocks begins again after a signal and would never look at the token.
+constexpr int kLook_ms = 50;
+
+/// A pipe, once somebody reads it.
+int open_pipe(const std::string& path, const FileHooks& waiting) {
+    for (;;) {
+        const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+        if (file >= 0 || errno != ENXIO) {
+            return file;
+        }
+        stop_if_cancelled(waiting, path);
+        ::poll(nullptr, 0, kLook_ms);
+    }
+}
+
+/// Another description of an open file that is a pipe, so that writes to this one do not block; or else the same.
+Descriptor open_again(int number) {
+    struct stat facts {};
+    const int flags = ::fcntl(number, F_GETFL);  // the end that is read must stay that
+    const bool pipe = ::fstat(number, &facts) == 0 && S_ISFIFO(facts.st_mode) && (flags & O_ACCMODE) != O_RDONLY;
+    const int again =
+        pipe ? ::open(fmt::format("/proc/self/fd/{}", number).c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+    return Descriptor(again >= 0 ? again : ::fcntl(number, F_DUPFD_CLOEXEC, 0));
+}
+
+/// What a pipe has room for, as soon as it has some.
+WriteSome write_when_ready(int descriptor, const FileHooks& waiting, const std::string& path) {
+    const bool blocks = (::fcntl(descriptor, F_GETFL) & O_NONBLOCK) == 0;
+    return [descriptor, blocks, &waiting, &path](const void* from, std::size_t bytes) -> ssize_t {
+        struct pollfd ready {
+            descriptor, POLLOUT, 0
+        };
+        int found = 0;
+        do {
+            stop_if_cancelled(waiting, path);
+            found = ::poll(&ready, 1, kLook_ms);
+        } while (found == 0 || (found < 0 && errno == EINTR));
+        // It has room for PIPE_BUF bytes, or somebody else took it.
+        const ssize_t written = ::write(descriptor, from, blocks ? std::min<std::size_t>(bytes, PIPE_BUF) : bytes);
+        if (written < 0 && errno == EAGAIN) {
+            errno = EINTR;
+        }
+        return written;
+    };
+}
+
 }  // namespace
 
 void fail_write(const std::string& path, int why) {
@@ -62,7 +111,13 @@ std::optional<int> open_file_of(const std::string& path) {
     return std::nullopt;
 }
 
-AtomicFile::AtomicFile(const std::string& path, std::int64_t expected_bytes) : path_(path), target_(path) {
+bool is_pipe(const std::string& path) {
+    struct stat facts {};
+    return !open_file_of(path) && ::stat(path.c_str(), &facts) == 0 && S_ISFIFO(facts.st_mode);
+}
+
+AtomicFile::AtomicFile(const std::string& path, std::int64_t expected_bytes, const CancelToken& cancel)
+    : path_(path), target_(path), waiting_{0, nullptr, cancel} {
     fail_if(path.empty() || path.find('\0') != std::string::npos, ErrorCode::input,
             "an empty path or one with a zero byte cannot be written; give a file name");
     const std::optional<int> number = open_file_of(path);
@@ -72,10 +127,14 @@ AtomicFile::AtomicFile(const std::string& path, std::int64_t expected_bytes) : p
             "'{}' is a folder; give the name of a file in it", path);
     direct_ = number || (exists && (S_ISCHR(old.st_mode) || S_ISFIFO(old.st_mode)));
     if (direct_) {
-        file_ = Descriptor(number ? ::fcntl(*number, F_DUPFD_CLOEXEC, 0) : ::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+        file_ = number                  ? open_again(*number)
+                : S_ISFIFO(old.st_mode) ? Descriptor(open_pipe(path_, waiting_))
+                                        : Descriptor(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
         if (file_.get() < 0) {
             fail_write(path_, errno);
         }
+        struct stat facts {};
+        may_wait_ = ::fstat(file_.get(), &facts) == 0 && !S_ISREG(facts.st_mode);
         return;
     }
     fail_if(exists && !S_ISREG(old.st_mode), ErrorCode::input,
@@ -119,7 +178,8 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::write(const void* from, std::int64_t bytes) {
-    write_exactly(write_to(file_.get()), from, bytes, path_);
+    write_exactly(may_wait_ ? write_when_ready(file_.get(), waiting_, path_) : write_to(file_.get()), from, bytes,
+                  path_);
 }
 
 void AtomicFile::seek(std::int64_t offset) {

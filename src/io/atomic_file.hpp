@@ -3,12 +3,14 @@
 //
 // A path that names a device or a pipe (/dev/null, /dev/full) is written to directly: replacing it would destroy it.
 // So is one that names an open file of this process (/dev/stdout), whatever that is: it goes on where that stands.
+// Whoever waits there, for a reader or for room, looks at the cancel token.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 
+#include "io/hooks.hpp"
 #include "io/transfer.hpp"
 
 namespace heptad {
@@ -20,7 +22,7 @@ class AtomicFile {
 public:
     /// Creates the temporary. `expected_bytes` are reserved on the disk where the file system can, so that a full disk
     /// shows now. Throws Error(input) for a bad path and Error(resource) for a full disk.
-    AtomicFile(const std::string& path, std::int64_t expected_bytes);
+    AtomicFile(const std::string& path, std::int64_t expected_bytes, const CancelToken& cancel = {});
     ~AtomicFile();
     AtomicFile(const AtomicFile&) = delete;
     AtomicFile& operator=(const AtomicFile&) = delete;
@@ -38,8 +40,12 @@ private:
     std::string target_;  // with links followed
     std::string temporary_;
     Descriptor file_;
-    bool direct_ = false;
+    FileHooks waiting_;  // the token alone
+    bool direct_ = false, may_wait_ = false;
 };
+
+/// Does the path name a pipe? To open one is to wait for its reader, and to close it again ends what it reads.
+bool is_pipe(const std::string& path);
 
 /// A file of text that appears under its name when it is complete. Throws Error(input) and Error(resource).
 void write_text_file(const std::string& path, const std::string& text);

@@ -141,7 +141,7 @@ void read_rows(const std::string& path, std::int64_t data_offset, const RowsOfBy
 void write_rows(const std::string& path, const std::string& header, const RowsOfBytes& lie, const FileHooks& hooks,
                 const std::function<void(std::int64_t row, std::uint8_t* bytes)>& make) {
     const auto header_bytes = static_cast<std::int64_t>(header.size());
-    AtomicFile file(path, checked_add(header_bytes, checked_mul(lie.rows, lie.bytes)));
+    AtomicFile file(path, checked_add(header_bytes, checked_mul(lie.rows, lie.bytes)), hooks.cancel);
     file.write(header.data(), header_bytes);
     over_chunks(lie, path, hooks, [&](std::int64_t first, std::int64_t count, std::uint8_t* chunk) {
         for (std::int64_t i = 0; i < count; ++i) {

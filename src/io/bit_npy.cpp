@@ -21,6 +21,15 @@ void require_packed(const NpyHeader& header, std::int64_t columns, const std::st
             packed_row_bytes(columns));
 }
 
+/// Of any dtype: require_packed() says what is wrong with one that holds no bits.
+NpyHeader header_of_any(const std::string& path) {
+    try {
+        return read_npy_header(path, Type::gf2);
+    } catch (const Error&) {
+        return read_npy_header(path);
+    }
+}
+
 /// Bit i of the result is byte i, all of which are 0 or 1.
 std::uint64_t gathered(std::uint64_t bytes) {
     return (bytes * 0x0102040810204080U) >> 56;
@@ -55,7 +64,7 @@ BitMatrix read_in_order(const std::string& path, const NpyHeader& header, const 
 }  // namespace
 
 BitFileHeader read_npy_bits_header(const std::string& path, std::optional<std::int64_t> packed_columns) {
-    const NpyHeader header = read_npy_header(path, Type::gf2);
+    const NpyHeader header = packed_columns ? header_of_any(path) : read_npy_header(path, Type::gf2);
     if (packed_columns) {
         require_packed(header, *packed_columns, path);
     }

@@ -233,7 +233,7 @@ void write_png(const std::string& path, const ConstBitView& matrix, const FileHo
     fail_if(matrix.rows == 0 || matrix.cols == 0 || matrix.rows > kMostChunkBytes || matrix.cols > kMostChunkBytes,
             ErrorCode::input, "'{}': a PNG file has 1 to {} rows and columns, and the matrix is {} x {}; write .pbm",
             path, kMostChunkBytes, matrix.rows, matrix.cols);
-    AtomicFile file(path, 0);
+    AtomicFile file(path, 0, hooks.cancel);
     file.write(kSignature.data(), 8);
     std::array<std::uint8_t, 13> facts{};
     put_big_endian(facts.data(), static_cast<std::uint32_t>(matrix.cols));

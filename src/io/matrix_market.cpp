@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <string_view>
 #include <vector>
 
@@ -106,14 +107,46 @@ bool take_number(std::string_view& text, std::int64_t& number) {
     return why == std::errc() && stopped == word.data() + word.size() && !word.starts_with('-');
 }
 
-/// The finite number that `text` is, blanks around it aside.
-bool is_number(std::string_view text, double& number) {
+/// Without the blanks around it and a plus sign.
+std::string_view number_text(std::string_view text) {
     text.remove_prefix(std::min(text.find_first_not_of(" \t\r"), text.size()));
     text.remove_suffix(text.size() - std::min(text.find_last_not_of(" \t\r") + 1, text.size()));
-    const bool plus = text.starts_with('+') && !text.starts_with("+-");
+    text.remove_prefix(text.starts_with('+') && !text.starts_with("+-") ? 1 : 0);
+    return text;
+}
+
+/// The finite number that `text` is.
+bool is_number(std::string_view text, double& number) {
+    text = number_text(text);
     const char* const end = text.data() + text.size();
-    const auto [stopped, why] = std::from_chars(text.data() + (plus ? 1 : 0), end, number);
+    const auto [stopped, why] = std::from_chars(text.data(), end, number);
+    if (why == std::errc::result_out_of_range && stopped == end) {  // too large, or so small that it is zero
+        stream_of(std::string(text)) >> number;
+        return std::abs(number) < 1;
+    }
     return why == std::errc() && stopped == end && std::isfinite(number);
+}
+
+/// The integer that a number is: by its text, since not every one is a double, or else by its double.
+std::optional<std::int64_t> whole_number(std::string_view text, double number) {
+    text = number_text(text);
+    std::int64_t whole = 0;
+    const auto [stopped, why] = std::from_chars(text.data(), text.data() + text.size(), whole);
+    if (why == std::errc() && stopped == text.data() + text.size()) {
+        return whole;
+    }
+    return std::abs(number) < 0x1p53 && number == std::trunc(number) ? std::optional(static_cast<std::int64_t>(number))
+                                                                     : std::nullopt;
+}
+
+/// Is `text` an integer, and its double another one?
+bool is_rounded(std::string_view text, double number) {
+    if (std::abs(number) < 0x1p53) {
+        return false;
+    }
+    text.remove_prefix(std::min(text.find_first_not_of("-0"), text.size()));
+    return text.find_first_not_of("0123456789") == std::string_view::npos &&
+           text != fmt::format("{:.0f}", std::abs(number));
 }
 
 void read_banner(MarketLines& lines, MarketHeader& header) {
@@ -182,6 +215,8 @@ MarketHeader read_header(MarketLines& lines) {
 struct MarketEntry {
     std::int64_t row = 0, col = 0;  // from 0
     double value = 1, imaginary = 0;
+    std::optional<std::int64_t> whole = 1;  // the value, where it is an integer of 64 bits
+    std::string_view rounded = {};          // the text of an integer that the value is not, where integers are promised
 };
 
 class MarketReader {
@@ -205,6 +240,7 @@ public:
         }
         std::string_view rest = line_;
         entry.value = 1;
+        entry.whole = 1;
         if (!header_.array) {
             parse_place(rest, entry);
         }
@@ -254,12 +290,18 @@ private:
         const bool whole = header_.field == MarketField::integer;
         if (header_.field == MarketField::complex) {
             if (!is_number(take_word(rest), entry.value) || !is_number(rest, entry.imaginary)) {
-                refuse_value(value, "two finite numbers, as complex ones are");
+                refuse_value(value, "two finite numbers in the range of f64, as complex ones are");
             }
-        } else if (header_.field != MarketField::pattern && !is_number(rest, entry.value)) {
-            refuse_value(value, "a finite number");
-        } else if (whole && entry.value != std::trunc(entry.value)) {
-            refuse_value(value, "an integer, which the header promises");
+        } else if (header_.field != MarketField::pattern) {
+            if (!is_number(rest, entry.value)) {
+                refuse_value(value, "a finite number in the range of f64");
+            }
+            if (whole && entry.value != std::trunc(entry.value)) {
+                refuse_value(value, "an integer, which the header promises");
+            }
+            entry.whole = whole_number(rest, entry.value);
+            const std::string_view text = number_text(rest);
+            entry.rounded = whole && is_rounded(text, entry.value) ? text : "";
         }
     }
 
@@ -272,30 +314,59 @@ private:
     MarketEntry place_;  // of the next value of an array
 };
 
-/// The element nearest to a number; false where there is none.
+/// A number, of which there may be an integer that it is exactly.
+struct MarketNumber {
+    double value = 0;
+    std::optional<std::int64_t> whole = {};
+};
+
+/// The sum, rounded where Element has fractions; nothing: it is no element.
 template <class Element>
-bool to_element(double number, Element& element) {
+std::optional<Element> added(Element element, const MarketNumber& number) {
     if constexpr (std::is_same_v<Element, std::uint8_t>) {  // bits: what is not zero is one, and stays it
-        element = number != 0 ? 1 : 0;
-        return true;
+        return static_cast<Element>(element != 0 || number.value != 0 ? 1 : 0);
+    } else if constexpr (std::is_integral_v<Element>) {
+        Element sum = 0;
+        const bool fits = number.whole && !__builtin_add_overflow(element, *number.whole, &sum);
+        return fits ? std::optional(sum) : std::nullopt;
+    } else {
+        const Element sum = from_double<Element>(to_double(element) + number.value);
+        return std::isfinite(to_double(sum)) ? std::optional(sum) : std::nullopt;
     }
-    // Numbers come as doubles: whether one of 2^53 and more stands in the file is not known then.
-    constexpr bool wide = std::is_same_v<Element, std::int64_t>;
-    constexpr double kLow = wide ? -0x1p53 + 1 : -0x1p31, kHigh = wide ? 0x1p53 - 1 : 0x1p31 - 1;
-    if (std::is_integral_v<Element> && (!(number >= kLow && number <= kHigh) || number != std::trunc(number))) {
-        return false;
+}
+
+/// A sum that is no element, for people: with all digits where 64 bits have them.
+template <class Element>
+std::string sum_text(Element element, const MarketNumber& number) {
+    if constexpr (std::is_integral_v<Element>) {
+        std::int64_t sum = 0;
+        if (number.whole && !__builtin_add_overflow(element, *number.whole, &sum)) {
+            return fmt::format("{}", sum);
+        }
     }
-    element = from_double<Element>(number);
-    return std::isfinite(to_double(element));
+    return fmt::format("{:.17g}", to_double(element) + number.value);
 }
 
 template <class Element>
-void add_number(Element& element, double value, Type type, const MarketReader& reader) {
-    const double sum = to_double(element) + value;
-    if (!to_element(sum, element)) {
-        reader.refuse(fmt::format("the value {:.17g} is not an element of {}; name a --type that holds it", sum,
-                                  type_name(type)));
+void add_number(Element& element, const MarketNumber& number, Type type, const MarketReader& reader) {
+    const std::optional<Element> sum = added(element, number);
+    if (!sum && type == Type::i64 && !number.whole && number.value == std::trunc(number.value) &&
+        std::abs(number.value) < 0x1p63) {
+        reader.refuse(
+            fmt::format("the value {:.17g} is beyond 2^53, where only integers are read exactly; write it "
+                        "without a point or an exponent",
+                        number.value));
     }
+    if (!sum) {
+        reader.refuse(fmt::format("the value {} is not an element of {}; name a --type that holds it",
+                                  sum_text(element, number), type_name(type)));
+    }
+    element = *sum;
+}
+
+/// None of the least one, whose opposite takes a bit more.
+std::optional<std::int64_t> opposite(const std::optional<std::int64_t>& whole) {
+    return whole && *whole != std::numeric_limits<std::int64_t>::min() ? std::optional(-*whole) : std::nullopt;
 }
 
 /// Of complex numbers, Element is a part.
@@ -304,9 +375,9 @@ void add_entry(Matrix& matrix, const MarketEntry& entry, const MarketReader& rea
     const bool complex = is_complex(matrix.type());
     Element* const at =
         static_cast<Element*>(matrix.data()) + (complex ? 2 : 1) * (entry.row * matrix.cols() + entry.col);
-    add_number(at[0], entry.value, matrix.type(), reader);
+    add_number(at[0], {entry.value, entry.whole}, matrix.type(), reader);
     if (complex) {
-        add_number(at[1], entry.imaginary, matrix.type(), reader);
+        add_number(at[1], {entry.imaginary}, matrix.type(), reader);
     }
 }
 
@@ -323,13 +394,20 @@ void read_entries(MarketReader& reader, Matrix& matrix) {
         if (symmetry == MarketSymmetry::hermitian && on_diagonal && entry.imaginary != 0) {
             reader.refuse("the diagonal of a hermitian matrix is real");
         }
+        if (matrix.type() == Type::f64 && !entry.rounded.empty()) {
+            reader.refuse(fmt::format("the integer {} would be rounded to f64; name a --type that holds it",
+                                      entry.rounded.substr(0, 40)));
+        }
         entry.value = bits ? std::hypot(entry.value, entry.imaginary) : entry.value;
         add_entry<Element>(matrix, entry, reader);
         if (symmetry != MarketSymmetry::general && !on_diagonal) {
-            const double of_value = symmetry == MarketSymmetry::skew && !bits ? -1 : 1;
+            const bool negated = symmetry == MarketSymmetry::skew && !bits;
             const double of_imaginary = symmetry == MarketSymmetry::symmetric ? 1 : -1;
-            add_entry<Element>(matrix, {entry.col, entry.row, of_value * entry.value, of_imaginary * entry.imaginary},
-                               reader);
+            std::swap(entry.row, entry.col);
+            entry.imaginary *= of_imaginary;
+            entry.value = negated ? -entry.value : entry.value;
+            entry.whole = negated ? opposite(entry.whole) : entry.whole;
+            add_entry<Element>(matrix, entry, reader);
         }
     }
 }

@@ -50,7 +50,7 @@ std::optional<Type> type_of_markets(const std::vector<std::string>& files);
 
 /// The whole matrix, row by row. Entries of one place are added up; a pattern is made of ones, and for gf2 and bool
 /// every entry that is not zero is one. Floats are rounded to the type. Throws Error(input) where a value does not fit
-/// the type: beyond its range, or a fraction where it has none.
+/// the type: beyond its range, a fraction where it has none, or an entry of an integer file that f64 would round.
 Matrix read_market_matrix(const std::string& path, std::optional<Type> as, const FileHooks& hooks = {});
 
 }  // namespace heptad

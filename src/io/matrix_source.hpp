@@ -62,6 +62,8 @@ MatrixFacts matrix_facts(const MatrixName& name);
 // Files that are read as another type than they hold, where that rounds nothing: f16, bf16 -> f32 -> f64, i32 -> f64
 // and i32 -> i64.
 
+bool is_widened(Type from, Type to);
+
 /// The type that the file holds, if another one is asked for that holds all its values; read from the header.
 std::optional<Type> widened_from(const MatrixName& name);
 

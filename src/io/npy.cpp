@@ -1,5 +1,7 @@
 #include "io/npy.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -127,13 +129,18 @@ void write_npy(const std::string& path, const ConstView& matrix, const FileHooks
     fail_if(bytes > 0 && matrix.data == nullptr, ErrorCode::usage,
             "a matrix of {} x {} at a null address cannot be written to '{}'", matrix.rows, matrix.cols, path);
     const std::string header = npy_header_text(matrix.type, matrix.rows, matrix.cols);
-    AtomicFile file(path, checked_add(bytes, static_cast<std::int64_t>(header.size())));
+    AtomicFile file(path, checked_add(bytes, static_cast<std::int64_t>(header.size())), hooks.cancel);
     file.write(header.data(), static_cast<std::int64_t>(header.size()));
     write_elements(file, matrix, path, hooks);
     file.commit();
 }
 
 void check_writable(const std::string& path) {
+    if (is_pipe(path)) {
+        fail_if(::access(path.c_str(), W_OK) != 0, ErrorCode::input,
+                "'{}' is a pipe that this process may not write to; choose another path", path);
+        return;
+    }
     const AtomicFile probe(path, 0);
 }
 

@@ -12,6 +12,8 @@
 
 #include "base/fail_if.hpp"
 #include "base/shared_state.hpp"
+#include "base/types.hpp"
+#include "io/matrix_source.hpp"
 #include "io/npy.hpp"
 
 namespace heptad {
@@ -246,6 +248,49 @@ std::string way_out(const std::string& descr) {
     return "nothing this program knows; convert it with a.astype('<f4')";
 }
 
+bool holds_bits(Type type) {
+    return type == Type::gf2 || type == Type::boolean;
+}
+
+/// Binary digits of a number, or of its real part.
+int digits(Type type) {
+    switch (type) {
+        case Type::bf16:
+            return 8;
+        case Type::f16:
+            return 11;
+        case Type::i32:
+            return 32;
+        case Type::f64:
+        case Type::c128:
+            return 53;
+        case Type::i64:
+            return 64;
+        default:
+            return 24;
+    }
+}
+
+/// Why a dtype is not read as a type.
+std::string why_not(const Dtype& dtype, Type to) {
+    const Type from = dtype.types.front();
+    if (holds_bits(from) || holds_bits(to)) {
+        return holds_bits(from) ? "bits are not read as numbers" : "its elements are numbers";
+    }
+    if (is_complex(from) != is_complex(to)) {
+        return is_complex(from) ? "its numbers are complex" : "its numbers are real";
+    }
+    const bool fewer = digits(to) < digits(from);
+    if (is_integer(to) ? !is_integer(from) : fewer) {
+        return "that would round";
+    }
+    if (fewer || (from == Type::bf16 && to == Type::f16)) {
+        return fmt::format("{} does not hold all its values", type_name(to));
+    }
+    return is_widened(from, to) && !dtype.only_when_asked ? "only products in memory widen it"
+                                                          : "files of this dtype are not widened to that";
+}
+
 Type choose_type(const std::string& descr, const std::string& name, std::optional<Type> as) {
     for (const Dtype& dtype : dtypes()) {
         if (dtype.name != descr) {
@@ -263,10 +308,11 @@ Type choose_type(const std::string& descr, const std::string& name, std::optiona
         }
         fail_if(!as, ErrorCode::input, "'{}' has dtype '{}', which is read only when the type is named; name {}{}",
                 name, descr, choices, descr == "|u1" ? ", and --columns if these are packed bits" : "");
-        fail(ErrorCode::input,
-             "'{}' has dtype '{}', which can be read as {} but not as {}, because that would round; convert it with "
-             "a.astype in numpy or name another type",
-             name, descr, choices, type_name(*as));
+        fail(
+            ErrorCode::input,
+            "'{}' has dtype '{}', which can be read as {} but not as {}, because {}; convert it with a.astype in numpy "
+            "or name another type",
+            name, descr, choices, holds_bits(*as) ? "gf2 or bool" : type_name(*as), why_not(dtype, *as));
     }
     fail(ErrorCode::input, "'{}' has dtype '{}': {}", name, shown(descr), way_out(descr));
 }

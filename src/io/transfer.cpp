@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <system_error>
 
+#include "base/fail_if.hpp"
+
 namespace heptad {
 namespace {
 
@@ -32,6 +34,7 @@ ErrorCode write_error_code(int system_error) {
         case EMFILE:
         case ENFILE:
         case EIO:
+        case EPIPE:
             return ErrorCode::resource;
         default:
             return ErrorCode::input;
@@ -71,6 +74,8 @@ void write_exactly(const WriteSome& write_some, const void* from, std::int64_t b
             done += got;
         } else if (got == 0 || errno != EINTR) {
             const int why = got == 0 ? ENOSPC : errno;  // a device that takes nothing and does not say why is full
+            fail_if(why == EPIPE, ErrorCode::resource, "{} cannot be written: {}; the program that reads it has ended",
+                    name == "/dev/stdout" ? "standard output" : "'" + name + "'", system_error_text(why));
             fail(write_error_code(why), "'{}' cannot be written: {}; choose a place with enough room", name,
                  system_error_text(why));
         }

@@ -24,10 +24,12 @@ WriteSome write_to(int descriptor);
 /// Throws Error(input) at an early end, naming `name`, and for an unreadable file.
 void read_exactly(const ReadSome& read_some, void* to, std::int64_t bytes, std::int64_t offset,
                   const std::string& name);
-/// Throws Error(resource) for a full disk or quota and Error(input) for other refusals.
+/// Throws Error(resource) for a full disk or quota and a pipe that nobody reads any more, Error(input) for other
+/// refusals.
 void write_exactly(const WriteSome& write_some, const void* from, std::int64_t bytes, const std::string& name);
 
-/// The code for a system error while writing: a full disk, quota or file limit is a resource, the rest a bad path.
+/// The code for a system error while writing: a full disk, quota or file limit and a pipe
+/// without a reader are a resource, the rest a bad path.
 ErrorCode write_error_code(int system_error);
 /// "No space left on device"
 std::string system_error_text(int system_error);

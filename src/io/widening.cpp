@@ -9,13 +9,14 @@
 #include "io/npy.hpp"
 
 namespace heptad {
-namespace {
 
-bool holds_all_of(Type to, Type from) {
+bool is_widened(Type from, Type to) {
     const bool is_half = from == Type::f16 || from == Type::bf16;
     return (to == Type::f64 && (is_half || from == Type::f32 || from == Type::i32)) || (to == Type::f32 && is_half) ||
            (to == Type::i64 && from == Type::i32);
 }
+
+namespace {
 
 /// None: it has no type of its own, or cannot be read without being told one.
 std::optional<Type> stored_type(const MatrixName& name) {
@@ -44,11 +45,11 @@ Matrix converted(const Matrix& matrix, Type to) {
 
 std::optional<Type> widened_from(const MatrixName& name) {
     const std::optional<Type> stored = name.as ? stored_type(name) : std::nullopt;
-    return stored && holds_all_of(*name.as, *stored) ? stored : std::nullopt;
+    return stored && is_widened(*stored, *name.as) ? stored : std::nullopt;
 }
 
 Matrix widened(const Matrix& matrix, Type to) {
-    fail_if(!holds_all_of(to, matrix.type()), ErrorCode::input, "{} does not hold every value of {}", type_name(to),
+    fail_if(!is_widened(matrix.type(), to), ErrorCode::input, "{} does not hold every value of {}", type_name(to),
             type_name(matrix.type()));
     return to == Type::f64   ? converted<double>(matrix, to)
            : to == Type::i64 ? converted<std::int64_t>(matrix, to)

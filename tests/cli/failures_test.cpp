@@ -284,6 +284,29 @@ TEST_F(Failures, standard_output_that_cannot_be_written_exits_4_and_stays_out_of
     EXPECT_EQ(run("mul A.npy A.npy -o E.npy >&- 2>&- <&-"), 3);
 }
 
+TEST_F(Failures, a_pipe_whose_reader_has_gone_exits_4) {
+    heptad_ok({"gen", "uniform", "--shape", "300x300", "-o", "X.npy"});  // more than a pipe holds
+    const std::string lost = "cd '" + folder_.string() + "' && { '" HEPTAD_BINARY "' mul X.npy X.npy -o ";
+    EXPECT_EQ(std::system((lost + "- 2> said; echo $? > code; } | true").c_str()), 0);
+    EXPECT_EQ(read("code"), "4\n");
+    EXPECT_NE(read("said").find("standard output cannot be written"), std::string::npos) << read("said");
+    EXPECT_EQ(std::system(("cd '" + folder_.string() +
+                           "' && mkfifo pipe && { head -c 9 pipe > /dev/null & } ; '" HEPTAD_BINARY
+                           "' mul X.npy X.npy -o pipe 2> said; echo $? > code; rm pipe")
+                              .c_str()),
+              0);
+    EXPECT_EQ(read("code"), "4\n");
+    EXPECT_NE(read("said").find("'pipe' cannot be written"), std::string::npos) << read("said");
+}
+
+TEST_F(Failures, a_pipe_is_opened_once_for_all_of_the_result) {
+    const std::string both = "cd '" + folder_.string() +
+                             "' && mkfifo pipe && { cat pipe > C.npy & } && '" HEPTAD_BINARY
+                             "' mul A.npy B.npy -o pipe > /dev/null && wait && rm pipe";
+    EXPECT_EQ(std::system(both.c_str()), 0);
+    EXPECT_EQ(read_matrix("C.npy"), product(integers(8, 6, 1), integers(6, 5, 2)));
+}
+
 TEST_F(Failures, zero_sizes_and_sizes_beyond_64_bits) {
     heptad_ok({"gen", "uniform", "--shape", "5x0", "-o", "Z1.npy"});
     heptad_ok({"gen", "uniform", "--shape", "0x4", "-o", "Z2.npy"});

@@ -81,6 +81,14 @@ TEST_F(Formats, info_tells_field_symmetry_and_the_type_that_a_product_takes) {
     EXPECT_EQ(heptad_json({"info", "G.pbm"})["layout"], "c");
 }
 
+TEST_F(Formats, info_reads_a_file_as_any_type_that_products_widen_it_to) {
+    const nlohmann::json wide = heptad_json({"info", "B32.npy", "--type", "f64"});
+    EXPECT_EQ(wide["type"], "f64");
+    EXPECT_EQ(wide["dtype"], "<f4");
+    heptad_fails(3, {"info", "B32.npy", "--type", "c64"});
+    EXPECT_NE(heptad_fails(3, {"info", "B32.npy", "--columns", "5"}).find("packed bits are '|u1'"), std::string::npos);
+}
+
 TEST_F(Formats, what_a_matrix_market_file_cannot_be_is_told) {
     write("W.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n0.5\nx\n4\n");
     EXPECT_NE(heptad_fails(3, {"mul", "W.mtx", "W.mtx", "-o", "C.npy"}).find("line 5"), std::string::npos);

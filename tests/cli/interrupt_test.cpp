@@ -1,4 +1,6 @@
 // A signal ends a run with exit code 130 and leaves nothing behind; a long run shows its progress.
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <csignal>
 
@@ -38,6 +40,23 @@ TEST_F(Interrupt, signal_exits_130_and_leaves_no_output) {
                 << outcome.err;
             EXPECT_TRUE(folder_contents() == before);
         }
+    }
+}
+
+TEST_F(Interrupt, one_signal_ends_a_run_that_waits_for_a_pipe) {
+    ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+    for (const bool opened : {false, true}) {
+        // Opened, it is full soon, and nobody reads from it.
+        const int reader = opened ? open((folder_ / "pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
+        const Outcome outcome = heptad({"gen", "uniform", "--shape", "500x500", "-o", "pipe"}, [](int process) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(700));
+            kill(process, SIGTERM);
+            std::this_thread::sleep_for(std::chrono::milliseconds(2000));
+            kill(process, SIGKILL);  // a run that waits on fails the test, and does not hold it up
+        });
+        close(reader);
+        EXPECT_EQ(outcome.exit_code, 130) << opened;
+        EXPECT_NE(outcome.err.find("cancelled while working on 'pipe'"), std::string::npos) << outcome.err;
     }
 }
 

@@ -135,6 +135,31 @@ TEST(NpyHeader, dtypes_become_the_types_that_the_table_in_the_interface_says) {
     }
 }
 
+TEST(NpyHeader, why_a_type_is_refused_is_true) {
+    struct WhyCase {
+        const char* dtype;
+        Type as;
+        const char* sentence_has;
+    };
+    for (const WhyCase& c : {WhyCase{"<f8", Type::f32, "not as f32, because that would round"},
+                             {"<f8", Type::i32, "not as i32, because that would round"},
+                             {"<c16", Type::c64, "not as c64, because that would round"},
+                             {"<i8", Type::f64, "not as f64, because that would round"},
+                             {"<u4", Type::f32, "not as f32, because that would round"},
+                             {"<i8", Type::i32, "not as i32, because i32 does not hold all its values"},
+                             {"<V2", Type::f16, "not as f16, because f16 does not hold all its values"},
+                             {"<f4", Type::f64, "not as f64, because only products in memory widen it"},
+                             {"<c8", Type::c128, "not as c128, because files of this dtype are not widened to that"},
+                             {"<u4", Type::f64, "not as f64, because files of this dtype are not widened to that"},
+                             {"<f4", Type::c64, "not as c64, because its numbers are real"},
+                             {"<c8", Type::f32, "not as f32, because its numbers are complex"},
+                             {"<i4", Type::boolean, "not as gf2 or bool, because its elements are numbers"},
+                             {"|b1", Type::f32, "not as f32, because bits are not read as numbers"}}) {
+        const std::string sentence = refusal(npy(dictionary(std::string("'") + c.dtype + "'")), c.as);
+        EXPECT_NE(sentence.find(c.sentence_has), std::string::npos) << c.dtype << ": " << sentence;
+    }
+}
+
 struct HostileCase {
     std::string file;
     const char* sentence_has;

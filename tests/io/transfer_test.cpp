@@ -104,7 +104,7 @@ TEST(Transfer, write_errors_are_resources_or_bad_paths) {
     };
     for (const Case& c :
          {Case{ENOSPC, ErrorCode::resource}, Case{EDQUOT, ErrorCode::resource}, Case{EFBIG, ErrorCode::resource},
-          Case{EIO, ErrorCode::resource}, Case{EACCES, ErrorCode::input}, Case{EPIPE, ErrorCode::input}}) {
+          Case{EIO, ErrorCode::resource}, Case{EACCES, ErrorCode::input}, Case{EPIPE, ErrorCode::resource}}) {
         int calls = 0;
         const WriteSome failing = [&](const void*, std::size_t) -> ssize_t {
             if (++calls == 1) {
