@@ -250,6 +250,32 @@ TEST(VerifyFloat, non_finite_inputs_make_the_entries_that_the_classical_product_
     }
 }
 
+TEST(VerifyFloat, the_kind_of_every_entry_is_looked_at_however_many_rows_hold_infinities) {
+    std::mt19937_64 random(28);
+    for (const double bad : {kInf, -kInf, kNan}) {
+        for (const bool in_b : {false, true}) {
+            auto a = random_floats<float>(Type::f32, 300, 40, random);
+            auto b = random_floats<float>(Type::f32, 40, 50, random);
+            for (std::int64_t i = 0; i < (in_b ? 50 : 300); i += 2) {
+                assign(in_b ? b(i % 40, i) : a(i, i % 40), bad);
+            }
+            const auto c = naive_floats<float>(a, b);
+            const VerifyResult right = verify(a, b, c, seeded(random()));
+            EXPECT_TRUE(right.passed()) << bad << ": " << right.explanation;
+            for (int time = 0; time < 20; ++time) {
+                const auto i = static_cast<std::int64_t>(2 * (random() % 150)),
+                           j = static_cast<std::int64_t>(2 * (random() % 25));
+                auto other = c;
+                assign(other(i, j), std::isnan(value(c(i, j))) ? kInf : time % 2 == 0 ? kNan : -value(c(i, j)));
+                const VerifyResult result = verify(a, b, other, seeded(random()));
+                EXPECT_EQ(result.verdict, Verdict::failed) << bad << " at " << i << ", " << j;
+                EXPECT_EQ(result.bad_row, i);
+                EXPECT_EQ(result.bad_col, j);
+            }
+        }
+    }
+}
+
 TEST(VerifyFloat, true_overflow_to_infinity_passes_and_a_wrong_sign_does_not) {
     TestMatrix<f16> a(Type::f16, 3, 4), b(Type::f16, 4, 3);
     for (f16& x : a.data) {
