@@ -61,6 +61,11 @@ double parse_real(const std::string& option, const std::string& word) {
     const auto [stop, status] = std::from_chars(word.data(), end, value);
     fail_if(status != std::errc() || stop != end || !std::isfinite(value), ErrorCode::usage,
             "{} takes a finite number such as 1.5, not '{}'", option, word);
+    std::int64_t integer = 0;
+    const auto [integer_stop, integer_status] = std::from_chars(word.data(), end, integer);
+    const bool is_integer = integer_status == std::errc() && integer_stop == end;
+    fail_if(is_integer && (value >= 0x1p63 || static_cast<std::int64_t>(value) != integer), ErrorCode::usage,
+            "{} takes a number that 64-bit floating point holds, and the nearest to {} is {:.0f}", option, word, value);
     return value;
 }
 

@@ -30,6 +30,15 @@ TEST(Text, nonsense_sizes_are_refused_with_the_word) {
     }
 }
 
+TEST(Text, integers_that_a_double_does_not_hold_are_refused_as_factors) {
+    EXPECT_EQ(parse_factor("--alpha", "9007199254740992"), 9007199254740992.0);
+    EXPECT_EQ(parse_factor("--alpha", "-4611686018427387904"), -4611686018427387904.0);
+    EXPECT_EQ(parse_factor("--alpha", "9007199254740993.0"), 9007199254740992.0);
+    for (const char* word : {"9007199254740993", "-9007199254740993", "9223372036854775807", "1+9007199254740993i"}) {
+        EXPECT_THROW(parse_factor("--alpha", word), Error) << word;
+    }
+}
+
 TEST(Text, shapes_need_the_right_number_of_sizes) {
     EXPECT_EQ(parse_shape("--shape", "3x4", 2), (std::vector<std::int64_t>{3, 4}));
     EXPECT_EQ(parse_shape("--sizes", "3x4x5", 3), (std::vector<std::int64_t>{3, 4, 5}));

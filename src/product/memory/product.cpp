@@ -320,6 +320,11 @@ RunReport multiply_in_memory(Factor alpha, const ConstView& a, const ConstView& 
     if (is_complex(c.type) && options.accuracy == Accuracy::exact) {
         require_single_rounding(alpha, beta, c);
     }
+    if (options.accuracy == Accuracy::exact && (c.rows == 0 || c.cols == 0 || a.cols == 0)) {  // at most beta C
+        Options by_one_product = options;
+        by_one_product.accuracy = Accuracy::strict;
+        return multiply_in_memory(alpha, a, b, beta, c, by_one_product, context, carried_out);
+    }
     validate_workspace(context.workspace, context.workspace_bytes, a, b, c);
     if (options.overwrite_inputs && !may_serve_as_scratch(a, b)) {
         Options keeping = options;

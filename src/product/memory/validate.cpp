@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <numeric>
 
 #include "base/fail_if.hpp"
 #include "base/size.hpp"
@@ -141,11 +142,19 @@ bool may_overlap(const ConstView& x, const ConstView& y) {
     if (x.type != y.type || x.row_stride != y.row_stride || x.col_stride != y.col_stride || distance % bytes != 0) {
         return true;
     }
-    if (x.col_stride == 1 && x.row_stride >= x.cols && x.row_stride >= y.cols) {
-        return lattices_meet(distance / bytes, x.row_stride, x, y);
+    const std::int64_t unit = std::gcd(x.row_stride, x.col_stride);
+    if (unit == 0) {
+        return true;
     }
-    if (x.row_stride == 1 && x.col_stride >= x.rows && x.col_stride >= y.rows) {
-        return lattices_meet(distance / bytes, x.col_stride, transposed(x), transposed(y));
+    const std::int64_t row_stride = x.row_stride / unit, col_stride = x.col_stride / unit, d = distance / bytes / unit;
+    if (distance / bytes % unit != 0) {
+        return false;  // interleaved, as the matrices of a stack by columns are
+    }
+    if (col_stride == 1 && row_stride >= x.cols && row_stride >= y.cols) {
+        return lattices_meet(d, row_stride, x, y);
+    }
+    if (row_stride == 1 && col_stride >= x.rows && col_stride >= y.rows) {
+        return lattices_meet(d, col_stride, transposed(x), transposed(y));
     }
     return true;
 }

@@ -2,6 +2,7 @@
 // or the product is refused and C is as it was. Judged by integers of 1,024 bits.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <random>
 
@@ -254,6 +255,16 @@ TEST(exact, plans_print_and_parse_and_keep_their_workspace) {
     options = {};
     options.accuracy = Accuracy::exact;
     EXPECT_EQ(plan_product(500, 400, 300, Type::i32, options, {}).arithmetic, Arithmetic{}) << "exact as they are";
+}
+
+TEST(exact, an_empty_product_takes_no_workspace) {
+    Options options;
+    options.accuracy = Accuracy::exact;
+    options.workspace_limit_bytes = 0;
+    std::array<double, 4> c{1, 2, 3, 4};
+    multiply_in_memory(1, ConstView(c.data(), Type::f64, 2, 0, 1, 1), ConstView(c.data(), Type::f64, 0, 2, 2, 1), 0.5,
+                       View(c.data(), Type::f64, 2, 2, 2, 1), options);
+    EXPECT_EQ(c, (std::array<double, 4>{0.5, 1, 1.5, 2}));
 }
 
 }  // namespace

@@ -154,6 +154,18 @@ TEST(validate, interleaved_windows_of_one_array_are_accepted) {
     EXPECT_EQ(refusal(1, x.at(0, 6, 6, 30, 1), x.at(6, 6, 6, 30, 1), 0, x.at(11, 6, 6, 30, 1)).code, ErrorCode::input);
 }
 
+TEST(validate, interleaved_matrices_do_not_overlap) {
+    std::array<float, 120> array{};
+    const auto one = [&](std::int64_t first, std::int64_t rows, std::int64_t cols, std::int64_t row, std::int64_t col) {
+        return View(array.data() + first, Type::f32, rows, cols, row, col);
+    };
+    EXPECT_FALSE(may_overlap(one(0, 4, 5, 3, 12), one(1, 4, 5, 3, 12)));
+    EXPECT_FALSE(may_overlap(one(2, 4, 5, 15, 3), one(0, 4, 5, 15, 3)));
+    EXPECT_TRUE(may_overlap(one(0, 4, 5, 3, 12), one(3, 4, 5, 3, 12)));
+    EXPECT_TRUE(may_overlap(one(0, 4, 5, 3, 12), one(15, 3, 4, 3, 12)));
+    EXPECT_FALSE(may_overlap(one(0, 2, 5, 3, 12), one(6, 2, 5, 3, 12))) << "rows 0 and 1 beside rows 2 and 3";
+}
+
 TEST(validate, overlap_of_windows_is_exact) {
     // Every pair of windows of a 9 x 8 array, by the sets of their elements.
     std::array<float, 72> array{};
