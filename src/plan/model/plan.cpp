@@ -29,7 +29,9 @@ bool takes_whole_k(Accuracy accuracy, Type type) {
 
 void refuse_exact(Accuracy accuracy, Type type, const char* place) {
     fail_if(takes_whole_k(accuracy, type), ErrorCode::usage,
-            "accuracy exact is for products in memory and with heptad-mpi, not {}; use accuracy strict", place);
+            "accuracy exact is for products in one place, from file to file and with heptad-mpi, not {}; use accuracy "
+            "strict",
+            place);
 }
 
 std::string to_string(const Problem& problem) {

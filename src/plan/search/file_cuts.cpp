@@ -6,6 +6,8 @@
 
 #include "base/fail_if.hpp"
 #include "base/size.hpp"
+#include "base/types.hpp"
+#include "plan/predict/error_bound.hpp"
 #include "plan/search/file_schedule.hpp"
 
 namespace heptad {
@@ -106,8 +108,8 @@ std::int64_t check_bytes(std::int64_t line_bytes, std::int64_t tile_m, std::int6
     return line_bytes * (tile_m + tile_n + 2 * depth + 2 * strip);
 }
 
-bool may_cut_k(Type type) {
-    return type != Type::bf16 && type != Type::f16;
+bool may_cut_k(const FileProblem& problem) {
+    return !problem.whole_k && problem.type != Type::bf16 && problem.type != Type::f16;
 }
 
 FileProblem without_blocks(FileProblem problem) {
@@ -133,7 +135,7 @@ std::vector<FileCut> all_cuts(const FileProblem& problem) {
             const bool any_row = problem.a.packed && !problem.a.by_columns;
             const FileCut start{
                 .mirrored = mirrored, .unit = unit, .row_unit = any_row ? 1 : unit, .on_blocks = on_blocks};
-            if (may_cut_k(problem.type)) {
+            if (may_cut_k(problem)) {
                 search_kept_c(o, start, memory, found);
             }
             search_kept_left(o, start, memory, found);
@@ -185,6 +187,9 @@ void check_disk_plan(const FileProblem& problem, const ProductPlan& plan) {
     if (plan.disk->algorithm.empty() != (plan.disk->levels == 0)) {
         refuse("outer levels have an algorithm, and an algorithm has levels");
     }
+    if (rounds_once(plan) && is_float(plan.type) && (plan.disk->depth < problem.k || plan.disk->levels > 0)) {
+        refuse("it rounds every number of C once, and panels of k or outer levels would round in between");
+    }
 }
 
 void check_disk_cut(const FileProblem& problem, const DiskCut& cut) {
@@ -196,7 +201,7 @@ void check_disk_cut(const FileProblem& problem, const DiskCut& cut) {
     const bool cuts_k = cut.depth < problem.k;
     if (!is_part(cut.depth, problem.k, unit) || cut.first_depth < 1 || cut.first_depth > cut.depth ||
         (cuts_k && cut.first_depth % unit != 0) || (!cuts_k && cut.first_depth != problem.k) ||
-        (cuts_k && (cut.kept != Kept::c || !may_cut_k(problem.type)))) {
+        (cuts_k && (cut.kept != Kept::c || !may_cut_k(problem)))) {
         refuse(fmt::format("panels of {}, the first of {}, of k = {}", cut.depth, cut.first_depth, problem.k));
     }
     if (cut.strip_m < 1 || cut.strip_m > cut.tile_m || (cut.strip_m < cut.tile_m && cut.strip_m % row_unit != 0)) {

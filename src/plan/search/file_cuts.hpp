@@ -30,8 +30,8 @@ const FileCut& best_cut(const std::vector<FileCut>& cuts);
 std::int64_t part_size(std::int64_t size, std::int64_t parts, std::int64_t unit);
 /// No dimension is cut finer than that.
 std::int64_t least_cut(std::int64_t size, std::int64_t unit);
-/// Sums in f32 would lose what 16-bit floats cannot hold between panels: there k is never cut.
-bool may_cut_k(Type type);
+/// Sums in f32 would lose what 16-bit floats cannot hold between panels: there k is never cut either.
+bool may_cut_k(const FileProblem& problem);
 /// Cuts anywhere, not only on blocks, mean files that are read and written through the cache.
 FileProblem without_blocks(FileProblem problem);
 /// Memory to check with: vectors for the tile, a panel and a strip, and what becomes of the latter two.

@@ -150,16 +150,17 @@ Settled settle(const FileProblem& problem, const FileCut& cut, const PredictStag
             settled.stage_refused = true;
             return false;
         }
+        if (predicted.workspace_bytes > free) {
+            return false;
+        }
         traffic.workspace_bytes = predicted.workspace_bytes;
         traffic.multiply_s = predicted.seconds;
-        if (traffic.workspace_bytes <= free) {
-            const auto written = static_cast<double>(problem.c.total_bytes());
-            const double wall =
-                wall_s(problem, way, traffic.multiply_s, static_cast<double>(cut.exact_bytes) - written, written);
-            if (!best || wall < kClearlyFaster * settled.wall_s) {
-                best = candidate;
-                settled.wall_s = wall;
-            }
+        const auto written = static_cast<double>(problem.c.total_bytes());
+        const double wall =
+            wall_s(problem, way, traffic.multiply_s, static_cast<double>(cut.exact_bytes) - written, written);
+        if (!best || wall < kClearlyFaster * settled.wall_s) {
+            best = candidate;
+            settled.wall_s = wall;
         }
         return true;
     };
@@ -255,7 +256,7 @@ std::optional<FileChoice> fastest_plan(const FileProblem& problem, const Predict
 
 /// Are even the smallest steps too large for the device that multiplies?
 bool stage_takes_nothing(const FileProblem& problem, const PredictStage& predict) {
-    const std::int64_t depth = may_cut_k(problem.type) ? least_cut(problem.k, 1) : problem.k;
+    const std::int64_t depth = may_cut_k(problem) ? least_cut(problem.k, 1) : problem.k;
     const StagePrediction smallest = predict({.m = least_cut(problem.m, 1),
                                               .k = depth,
                                               .n = least_cut(problem.n, 1),
@@ -305,7 +306,7 @@ FileChoice plan_files(const FileProblem& problem, const PredictStage& predict) {
             "a product of {} x {} x {} has nothing to read piece by piece, so it has no such plan; 'heptad mul' "
             "multiplies it at once",
             problem.m, problem.k, problem.n);
-    if (problem.by_time) {
+    if (problem.by_time || problem.whole_k) {  // products that are made at once gain much by workspace
         if (const std::optional<FileChoice> fastest = fastest_plan(problem, predict)) {
             return *fastest;
         }

@@ -32,6 +32,7 @@ struct FileProblem {
     std::int64_t line_bytes = 0;
     double read_bytes_per_s = 2e9, write_bytes_per_s = 1e9;  ///< of the disk; plans for mul always take these
     bool by_time = false;  ///< smaller tiles, which move more and leave more memory for products, may be taken too
+    bool whole_k = false;  ///< every number of C is made at once, from a whole row and a whole column
 };
 
 /// The product as carried out: mirrored, C^T = B^T A^T.

@@ -1,4 +1,6 @@
 // What a product from file to file would do, before anything is touched.
+#include <limits>
+
 #include "base/types.hpp"
 #include "plan/search/planner.hpp"
 #include "product/file/file_product.hpp"
@@ -35,7 +37,6 @@ StageProducts processor_stage(const Options& options, int threads) {
 
 FileProblem file_problem(const FileProductRequest& request) {
     const ProductSources sources = find_product_sources(request);
-    refuse_exact(request.accuracy, sources.a.type, "from file to file");
     const auto with_usual_block = [](const MatrixSource& source, bool transpose) {
         FileLayout layout = source.layout;
         layout.block_bytes = source.by_library ? 1 : kUsualBlockBytes;
@@ -48,8 +49,15 @@ FileProblem file_problem(const FileProductRequest& request) {
 FileLaunch plan_file_product(const FileProblem& problem, const StageProducts& stage, const OuterLevels& outer) {
     const StageProducts within = within_levels(stage, outer);
     return plan_file_launch(problem, outer, [&](const StageProduct& product) {
-        const ProductPlan plan = within.plan(product, problem.type);
-        return StagePrediction{plan.predicted_s, within.open_device ? 0 : plan.workspace_bytes};
+        try {
+            const ProductPlan plan = within.plan(product, problem.type);
+            return StagePrediction{plan.predicted_s, within.open_device ? 0 : plan.workspace_bytes};
+        } catch (const Error& error) {
+            if (error.code() != ErrorCode::resource) {
+                throw;
+            }
+            return StagePrediction{0, std::numeric_limits<std::int64_t>::max()};  // residues take some in any case
+        }
     });
 }
 

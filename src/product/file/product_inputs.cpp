@@ -78,16 +78,17 @@ FileLayout result_layout(const FileProductRequest& request, const ProductSources
 
 FileProblem problem_of(const FileProductRequest& request, const ProductSources& sources, const FileLayout& a,
                        const FileLayout& b) {
-    return {sources.m,
-            sources.k,
-            sources.n,
-            sources.a.type,
-            sources.c0.has_value(),
-            memory_for_product(request, sources),
-            a,
-            b,
-            result_layout(request, sources),
-            request.verify ? StreamedCheck::line_bytes(sources.a.type) : 0};
+    return {.m = sources.m,
+            .k = sources.k,
+            .n = sources.n,
+            .type = sources.a.type,
+            .adds = sources.c0.has_value(),
+            .memory_bytes = memory_for_product(request, sources),
+            .a = a,
+            .b = b,
+            .c = result_layout(request, sources),
+            .line_bytes = request.verify ? StreamedCheck::line_bytes(sources.a.type) : 0,
+            .whole_k = takes_whole_k(request.accuracy, sources.a.type)};
 }
 
 FileLayout as_operand(FileLayout layout, bool transpose) {

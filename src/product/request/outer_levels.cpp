@@ -20,6 +20,11 @@ bool is_on_processor(const Request& request) {
     return !is_device_list(request.options.device) && !cuda::is_device_name(request.options.device);
 }
 
+/// Their sums round.
+bool allows_no_levels(Accuracy accuracy, Type type) {
+    return unit_roundoff(type) > 0 && (accuracy == Accuracy::strict || accuracy == Accuracy::exact);
+}
+
 }  // namespace
 
 OuterLevels outer_levels(const Request& request, Type type) {
@@ -29,8 +34,9 @@ OuterLevels outer_levels(const Request& request, Type type) {
     }
     fail_if(is_complex(type), ErrorCode::usage,
             "levels through files are for real numbers, and these are {}; leave --host-levels out", type_name(type));
-    fail_if(request.options.accuracy == Accuracy::strict && unit_roundoff(type) > 0, ErrorCode::usage,
-            "--accuracy strict allows no levels, and --host-levels asks for {}; leave one of the two out", host.levels);
+    fail_if(allows_no_levels(request.options.accuracy, type), ErrorCode::usage,
+            "--accuracy {} allows no levels through files, and --host-levels asks for {}; leave one of the two out",
+            accuracy_name(request.options.accuracy), host.levels);
     return {host.algorithm == "auto" ? kUsualAlgorithm : host.algorithm, host.levels};
 }
 
@@ -47,7 +53,7 @@ std::string outer_level_hint(const Request& request, const FileProblem& problem,
                              const StageProducts& stage) {
     const double now_s = launch.plan.predicted_s;
     if (!is_on_processor(request) || request.options.host.levels >= 0 || now_s < kWorthPlanning_s ||
-        (request.options.accuracy == Accuracy::strict && unit_roundoff(problem.type) > 0)) {
+        allows_no_levels(request.options.accuracy, problem.type)) {
         return "";
     }
     try {

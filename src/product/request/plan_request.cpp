@@ -41,16 +41,17 @@ FileProblem problem_of(const Request& request, const ProblemSize& size) {
         file.block_bytes = packed && transpose ? 1 : file.block_bytes;  // turned on the way, in short spans
         return file;
     };
-    return {size.m,
-            size.k,
-            size.n,
-            type,
-            request.beta != 0.0,
-            file_memory_bytes(request),
-            operand(size.m, size.k, request.transpose_a, request.raw_a.has_value()),
-            operand(size.k, size.n, request.transpose_b, request.raw_b.has_value()),
-            layout(size.m, size.n),
-            request.verify ? StreamedCheck::line_bytes(type) : 0};
+    return {.m = size.m,
+            .k = size.k,
+            .n = size.n,
+            .type = type,
+            .adds = request.beta != 0.0,
+            .memory_bytes = file_memory_bytes(request),
+            .a = operand(size.m, size.k, request.transpose_a, request.raw_a.has_value()),
+            .b = operand(size.k, size.n, request.transpose_b, request.raw_b.has_value()),
+            .c = layout(size.m, size.n),
+            .line_bytes = request.verify ? StreamedCheck::line_bytes(type) : 0,
+            .whole_k = takes_whole_k(request.options.accuracy, type)};
 }
 
 /// From file to file, as multiply_request() would make it.

@@ -45,6 +45,74 @@ TEST_F(FileProductTest, every_cut_equals_the_product_in_memory) {
     EXPECT_EQ(kept.size(), 3U) << "some way of cutting was never taken";
 }
 
+TEST_F(FileProductTest, exact_has_the_bits_of_the_product_in_memory_for_every_cut) {
+    Options options;
+    options.accuracy = Accuracy::exact;
+    int tiles = 0;
+    for (const Type type : {Type::f32, Type::f64, Type::bf16, Type::c64, Type::c128}) {
+        for (const auto& [m, k, n] : std::vector<std::tuple<int, int, int>>{{300, 210, 260}, {90, 900, 70}}) {
+            FileProductRequest request = prepare({.m = m, .k = k, .n = n, .type = type, .adds = true});
+            const Matrix a = generate("normal", m, k, type, 5), b = generate("uniform", k, n, type, 6);
+            Matrix expected = generate("normal", m, n, type, 7);
+            write_npy(folder_ / "A.npy", a.view());
+            write_npy(folder_ / "B.npy", b.view());
+            write_npy(folder_ / "C0.npy", expected.view());
+            request.alpha = 3;
+            request.beta = -0.1;
+            request.accuracy = Accuracy::exact;
+            if (type == Type::bf16) {
+                request.a.as = request.b.as = request.c0->as = type;
+            }
+            multiply_in_memory(request.alpha, a, b, request.beta, expected.view(), options);
+            for (const double share : {0.3, 0.6, 1.2, 10.0}) {
+                const auto all = static_cast<double>(m * k + k * n + m * n);
+                request.memory_bytes =
+                    static_cast<std::int64_t>(share * all * static_cast<double>(element_bytes(type))) + (2 << 20);
+                StageTrace trace(false);
+                const FileProductReport report = multiply_watched(request, processor_stage(options, 2), {}, trace);
+                ASSERT_EQ(bytes_of(read_npy(folder_ / "C.npy", type).view()), bytes_of(expected.view()))
+                    << to_string(report.plan);
+                EXPECT_EQ(report.plan.disk->depth, k) << to_string(report.plan);
+                tiles += static_cast<int>(report.tiles);
+            }
+        }
+    }
+    EXPECT_GT(tiles, 60) << "nothing was cut";
+}
+
+TEST_F(FileProductTest, exact_is_refused_where_it_would_not_be_exact) {
+    Options options;
+    options.accuracy = Accuracy::exact;
+    FileProductRequest request = prepare({.m = 60, .k = 50, .n = 40, .type = Type::f64, .memory_bytes = 4 << 20});
+    request.accuracy = Accuracy::exact;
+    StageTrace trace(false);
+    const auto refusal = [&] {
+        try {
+            multiply_watched(request, processor_stage(options, 2), {}, trace);
+            return std::string("accepted");
+        } catch (const Error& error) {
+            return std::string(error.what());
+        }
+    };
+    write_npy(folder_ / "C.npy", generate("ones", 2, 2, Type::f64, 1).view());
+    Matrix wide = generate("normal", 60, 50, Type::f64, 5);
+    static_cast<double*>(wide.view().data)[50] = 1e-60;
+    static_cast<double*>(wide.view().data)[51] = 1e60;
+    write_npy(folder_ / "A.npy", wide.view());
+    EXPECT_NE(refusal().find("exact"), std::string::npos);
+    EXPECT_EQ(read_npy(folder_ / "C.npy").view().rows, 2) << "what was there is still there";
+
+    const FileProblem problem = file_problem(request);
+    ProductPlan plan =
+        plan_steps(problem, plan_file_product(problem, processor_stage(options, 2)), processor_stage(options, 2));
+    plan.disk->depth = plan.disk->first_depth = 25;
+    request.plan = plan;
+    EXPECT_NE(refusal().find("rounds every number of C once"), std::string::npos);
+    request.plan.reset();
+    request.memory_bytes = 4 << 10;
+    EXPECT_NE(refusal().find("give a larger --memory"), std::string::npos);
+}
+
 TEST_F(FileProductTest, orders_transposes_and_additions_mean_the_same_matrices) {
     for (int bits = 0; bits < 64; ++bits) {
         Case c = kTiled;
