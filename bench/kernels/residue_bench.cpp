@@ -158,19 +158,19 @@ private:
         make_bytes(moduli);
         CpuResidues residues(shared_pool(threads_));
         const double power = std::exp2(-2 * exponent(moduli));
-        residues.multiply({bytes_of(of_a_), bytes_of(of_b_), size_, size_, size_, moduli, 0, size_},
-                          [&](const IntegerTile& tile) {
-                              for (std::int64_t i = 0; i < tile.rows; ++i) {
-                                  T* const to = c_.data() + (tile.row + i) * size_ + tile.col;
-                                  for (std::int64_t j = 0; j < tile.cols; ++j) {
-                                      double x = 0;
-                                      for (int q = tile.piece_count - 1; q >= 0; --q) {
-                                          x = x * 0x1p40 + tile.pieces[(std::int64_t{q} * kResidueTile + i) * kResidueTile + j];
-                                      }
-                                      to[j] = static_cast<T>(x * power);
-                                  }
-                              }
-                          });
+        residues.multiply(
+            {bytes_of(of_a_), bytes_of(of_b_), size_, size_, size_, moduli, 0, size_}, [&](const IntegerTile& tile) {
+                for (std::int64_t i = 0; i < tile.rows; ++i) {
+                    T* const to = c_.data() + (tile.row + i) * size_ + tile.col;
+                    for (std::int64_t j = 0; j < tile.cols; ++j) {
+                        double x = 0;
+                        for (int q = tile.piece_count - 1; q >= 0; --q) {
+                            x = x * 0x1p40 + tile.pieces[(std::int64_t{q} * kResidueTile + i) * kResidueTile + j];
+                        }
+                        to[j] = static_cast<T>(x * power);
+                    }
+                }
+            });
     }
 
     /// Of one row.
