@@ -203,8 +203,8 @@ private:
                          {{1, {}}, {0, {{1, options_.alpha}, {0, beta}}}}};
         for (const Contribution& part : contributions_[static_cast<std::size_t>(row * layers_.layer.grid.n + col)]) {
             pass.statements[0].terms.push_back({static_cast<int>(pass.slots.size()), part.coefficient});
-            pass.slots.push_back({slot(band).products.data() + part.product * product_band_bytes(), to.type, to.rows,
-                                  to.cols, block_n, 1});
+            pass.slots.emplace_back(slot(band).products.data() + part.product * product_band_bytes(), to.type, to.rows,
+                                    to.cols, block_n, 1);
         }
         if (const LineExponents lines = options_.lines.of_block(window.row, first); lines != LineExponents{}) {
             pass.exponents.resize(pass.slots.size());

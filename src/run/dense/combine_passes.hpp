@@ -25,16 +25,15 @@ struct LinedBlocks {
 };
 
 /// All sums of one operand from one read of its blocks.
-CombinePass operand_pass(const LinearProgram& program, const OperandLayout& layout, const LinedBlocks& blocks,
-                         const LinedBlocks& stored);
+CombinePass operand_pass(const LinearProgram& program, const OperandLayout& layout, const LinedBlocks& from,
+                         const LinedBlocks& to);
 /// What each product multiplies: an input block or a stored sum.
 std::vector<ScaledBlock> product_operands(const LinearProgram& program, const OperandLayout& layout,
                                           const std::vector<View>& blocks, const std::vector<View>& stored);
 
 /// All blocks of C from one read of the products: c_l = beta * c_l + sums. A product may lie in a block of C (equal
 /// views) when beta is zero; every value is read before it is overwritten.
-CombinePass result_pass(const LinearProgram& program, const LinedBlocks& products, double beta,
-                        const LinedBlocks& c_blocks);
+CombinePass result_pass(const LinearProgram& program, const LinedBlocks& from, double beta, const LinedBlocks& to);
 
 /// Which block along k the operands of each product are scaled like, where one of them is a block as it lies there, and
 /// which the stored sums are: -1 where it is none. Nothing, if some product or sum would have to be like two of them.

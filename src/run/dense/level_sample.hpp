@@ -13,13 +13,14 @@ namespace heptad {
 /// Lines of an operand (rows of A, or columns of B) at some places of every block. It may be filled part by part.
 class LevelSample {
 public:
-    /// Of so many lines of k values each. `runs_of_lines`: neighbouring lines, not places, lie side by side in memory.
-    LevelSample(std::int64_t lines, std::int64_t k, std::int64_t line_blocks, std::int64_t inner_blocks,
+    /// Of `count` lines of so many values each. `runs_of_lines`: neighbouring lines, not places, lie side by side in
+    /// memory.
+    LevelSample(std::int64_t count, std::int64_t length, std::int64_t blocks_of_lines, std::int64_t blocks_along_k,
                 bool runs_of_lines);
     /// The values of a part whose uppermost line is `first_line`, and whose place `first_inner` is its first, with
     /// these powers of two and over the usual one (2^usual). Lines whose numbers have several parts, as complex ones,
     /// show them in turn: the part of that number at every so many-th place.
-    void note(const ConstView& part, std::int64_t first_line, std::int64_t first_inner, const LineExponents& lines,
+    void note(const ConstView& part, std::int64_t first_line, std::int64_t first_inner, const LineExponents& exponents,
               double usual, int number = 0, int parts = 1);
 
     /// Lines with exponents of kZeroLine: what C has there is written as zeros, whatever levels make of it. And lines

@@ -15,7 +15,7 @@ namespace heptad {
 class ExactOperands {
 public:
     /// `product` must outlive it.
-    ExactOperands(Backend& backend, const Product& product);
+    ExactOperands(Backend& backend, const Product& of);
 
     /// A tile of C, and the moduli that it takes. None where all of it is zero: integers of A or B are not even made
     /// then, however many bits they span.

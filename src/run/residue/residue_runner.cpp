@@ -1,6 +1,7 @@
 #include "run/residue/residue_runner.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "base/moduli.hpp"
@@ -53,7 +54,7 @@ struct RemainderTable {
             residues += stride;
         }
         ResidueInteger multiple;
-        multiple.add_multiple(product, static_cast<std::uint64_t>(quotient + 0.5));
+        multiple.add_multiple(product, static_cast<std::uint64_t>(std::floor(quotient + 0.5)));
         sum.subtract(multiple);
         return sum;
     }
