@@ -65,9 +65,15 @@ TEST_F(Mul, exact_plans_are_carried_out_and_what_cannot_be_exact_is_refused) {
     std::ofstream(folder_ / "plan.txt") << plan.out;
     heptad_ok({"mul", "A.npy", "B.npy", "-o", "C.npy", "--plan", "plan.txt"});
     EXPECT_EQ(read_matrix("C.npy"), expected);
-    const Outcome files = heptad({"mul", "A.npy", "B.npy", "-o", "C.npy", "--accuracy", "exact", "--memory", "16K"});
-    EXPECT_EQ(files.exit_code, 2);
-    EXPECT_NE(files.err.find("not from file to file"), std::string::npos) << files.err;
+    const std::vector<std::string> from_files{"mul",        "A.npy", "B.npy",    "-o", "F.npy",
+                                              "--accuracy", "exact", "--memory", "14K"};
+    heptad_ok(from_files);
+    EXPECT_EQ(read_matrix("F.npy"), expected);
+    std::vector<std::string> with_levels = from_files;
+    with_levels.insert(with_levels.end(), {"--host-levels", "1"});
+    const Outcome levels = heptad(with_levels);
+    EXPECT_EQ(levels.exit_code, 2);
+    EXPECT_NE(levels.err.find("--accuracy exact allows no levels through files"), std::string::npos) << levels.err;
     TestMatrix wide = integers(40, 30, 3);
     wide.at(7, 0) = 1e-40;
     wide.at(7, 1) = 1e38;
