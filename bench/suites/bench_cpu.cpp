@@ -9,6 +9,7 @@
 #include "bench/suites/bench_machine.hpp"
 #include "bench/suites/bench_product.hpp"
 #include "bench/suites/bench_words.hpp"
+#include "bench/suites/graded_data.hpp"
 #include "bench/suites/result_files.hpp"
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
@@ -32,6 +33,7 @@ struct BenchCpuArguments {
     int rounds = 0;               // 0: by the size of the product
     std::string command;          // as typed, for the result file
     bool against_itself = false;  // every library takes part twice
+    BenchData data = BenchData::uniform;
 };
 
 // The suite. Squares from a single element to where memory of a small machine ends; odd sizes show the fringes.
@@ -120,12 +122,23 @@ std::int64_t needed_bytes(const Line& line) {
     return operands + operands;  // as much again for the workspace of a fast plan
 }
 
-BenchRecord run_line(const Line& line, const BenchSettings& settings, const std::function<void(int, int)>& progress) {
+BenchRecord run_line(const Line& line, BenchData data, BenchSettings settings,
+                     const std::function<void(int, int)>& progress) {
     const FileHooks hooks{settings.threads, {}, interrupt_token()};
-    const Matrix a = generate("uniform", line.size.m, line.size.k, line.type, 1, {}, hooks);
-    const Matrix b = generate("uniform", line.size.k, line.size.n, line.type, 2, {}, hooks);
+    const auto left = [&] { return generate("uniform", line.size.m, line.size.k, line.type, 1, {}, hooks); };
+    const auto right = [&] { return generate("uniform", line.size.k, line.size.n, line.type, 2, {}, hooks); };
+    Matrix a = left(), b = right(), uniform_a, uniform_b;
     Matrix c(line.type, line.size.m, line.size.n);
-    return bench_product(a, b, c, settings, progress);
+    if (data != BenchData::uniform) {
+        uniform_a = left();
+        uniform_b = right();
+        settings.uniform_a = &uniform_a;
+        settings.uniform_b = &uniform_b;
+        grade(data, a.view(), b.view());
+    }
+    BenchRecord record = bench_product(a, b, c, settings, progress);
+    record.variant = variant_name(data);
+    return record;
 }
 
 void run(const BenchCpuArguments& bench) {
@@ -156,7 +169,7 @@ void run(const BenchCpuArguments& bench) {
             continue;
         }
         settings.rules = line.rules;
-        records.push_back(run_line(line, settings, [&](int round, int rounds) {
+        records.push_back(run_line(line, bench.data, settings, [&](int round, int rounds) {
             const double part = static_cast<double>(round) / rounds;
             meter.update((done_s + part * line.guessed_s) / total_s, name);
         }));
@@ -180,6 +193,7 @@ Command add_bench_cpu(CLI::App& bench, const std::string& typed) {
     add_threads_option(*suite, *words);
     add_force_options(*suite, *words);
     add_value(*suite, "--leaf NAME", words->leaf, "auto (default), openblas, openblas-mt, blis, heptad ...");
+    add_data_option(*suite, *words);
     suite->add_flag("--against-itself", cpu->against_itself,
                     "every library takes part twice, to show how far noise alone moves a ratio");
     suite->footer("Example: heptad bench cpu --types f32 --sizes 1024,4096,4096x64x4096 --json result.json");
@@ -193,6 +207,7 @@ Command add_bench_cpu(CLI::App& bench, const std::string& typed) {
                 cpu->threads = thread_count(words->threads);
                 set_forced(*words, *cpu);
                 cpu->leaf = words->leaf.empty() ? "auto" : words->leaf;
+                cpu->data = bench_data(words->data, cpu->types);
                 return [cpu] { run(*cpu); };
             }};
 }

@@ -83,6 +83,7 @@ BenchRecord bench_device_product(const DeviceOperand& a, const DeviceOperand& b,
     options.device = settings.device;
     options.accuracy = settings.accuracy;
     options.algorithm = settings.algorithm;
+    options.leaf = settings.leaf;
     options.levels = settings.levels;
     options.workspace_limit_bytes = settings.workspace_limit_bytes;
     ProductContext context;
@@ -91,7 +92,7 @@ BenchRecord bench_device_product(const DeviceOperand& a, const DeviceOperand& b,
     const ProductPlan plan = plan_device_product(a.view.rows, a.view.cols, b.view.cols, type, options, context);
 
     const Product product{1, a.view, b.view, 0, c.view};
-    const std::string leaf = integers ? "heptad" : "cublas";
+    const std::string vendor_leaf = integers ? "heptad" : "cublas";
     cuda::Timer timer(stream.device());
     std::vector<Contestant> contestants{
         device_contestant(integers ? "heptad-cuda-cores" : "cublas", timer, stream.handle(),
@@ -99,7 +100,7 @@ BenchRecord bench_device_product(const DeviceOperand& a, const DeviceOperand& b,
                               if (type == Type::i64) {
                                   multiply_by_loop(product, stream.handle());
                               } else {
-                                  vendor.multiply({&product, 1}, leaf);
+                                  vendor.multiply({&product, 1}, vendor_leaf);
                               }
                           }),
         device_contestant("heptad", timer, stream.handle(),
@@ -117,6 +118,11 @@ BenchRecord bench_device_product(const DeviceOperand& a, const DeviceOperand& b,
                                   [&product, own = emulations.back().get()] { own->multiply(product); }));
         }
     }
+    if (settings.uniform_a.data != nullptr) {
+        contestants.push_back(device_contestant("heptad, uniform data", timer, stream.handle(), [&] {
+            multiply_on_device(1, settings.uniform_a, settings.uniform_b, 0, c.view, options, context);
+        }));
+    }
     warm_up_device(contestants);
 
     const DeviceError error(a.view, b.view, vendor, stream);
@@ -130,7 +136,7 @@ BenchRecord bench_device_product(const DeviceOperand& a, const DeviceOperand& b,
     };
     hooks.after_last_sample = [&](std::size_t i) {
         errors[i] = error.of(c.view);
-        if (i >= 2) {
+        if (i >= 2 && i - 2 < emulations.size()) {
             bits_used[i - 2] = emulations[i - 2]->bits_used();
         }
     };
@@ -155,6 +161,9 @@ BenchRecord bench_device_product(const DeviceOperand& a, const DeviceOperand& b,
         const Timing& timing = timings[2 + i];
         record.emulated.push_back({kEmulatedBits[i], bits_used[i], timing.median_s, errors[2 + i], {}});
         record.libraries_s.emplace_back(timing.name, timing.median_s);
+    }
+    if (settings.uniform_a.data != nullptr) {
+        record.over_uniform = record.heptad_s / timings.back().median_s;
     }
     require_right(record);
     if (operation_count(record.size) >= kEnergyOperations) {

@@ -15,10 +15,11 @@ struct DeviceBenchSettings {
     std::string device = "cuda";  // as options name it
     std::string device_name;      // as the maker does
     Accuracy accuracy = Accuracy::balanced;
-    std::string algorithm = "auto";
+    std::string algorithm = "auto", leaf = "auto";
     int levels = -1;
     bool with_emulation = false;             // f64: beside cuBLAS's own fixed point
     std::int64_t workspace_limit_bytes = 0;  // what the device has left
+    ConstView uniform_a, uniform_b;          // Heptad multiplies these, too, if there are any
     ContestRules rules;
 };
 

@@ -3,8 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "base/error.hpp"
+#include "base/matrix.hpp"
 #include "base/size.hpp"
 #include "base/types.hpp"
 #include "bench/suites/bench_device_product.hpp"
@@ -12,6 +14,7 @@
 #include "bench/suites/bench_gpu_table.hpp"
 #include "bench/suites/bench_machine.hpp"
 #include "bench/suites/bench_words.hpp"
+#include "bench/suites/graded_data.hpp"
 #include "bench/suites/result_files.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
@@ -30,9 +33,10 @@ struct BenchGpuArguments {
     bool quick = false;
     Accuracy accuracy = Accuracy::balanced;
     std::string device = "cuda";
-    std::string algorithm = "auto";
+    std::string algorithm = "auto", leaf = "auto";
     int levels = -1;  // -1: as many as pay
     bool with_emulation = false;
+    BenchData data = BenchData::uniform;
     int rounds = 0;       // 0: by the size of the product
     std::string command;  // as typed, for the result file
 };
@@ -93,6 +97,18 @@ std::int64_t largest_side(const std::vector<GpuLine>& lines) {
     return largest;
 }
 
+/// By way of the host.
+void grade_on_device(BenchData data, const DeviceOperand& a, const DeviceOperand& b, const cuda::Stream& stream) {
+    Matrix host_a(a.view.type, a.view.rows, a.view.cols), host_b(b.view.type, b.view.rows, b.view.cols);
+    cuda::copy_rows(a.view.data, a.size_bytes, host_a.data(), a.size_bytes, a.size_bytes, 1, stream.handle());
+    cuda::copy_rows(b.view.data, b.size_bytes, host_b.data(), b.size_bytes, b.size_bytes, 1, stream.handle());
+    stream.synchronize();
+    grade(data, host_a.view(), host_b.view());
+    cuda::copy_rows(host_a.data(), a.size_bytes, a.view.data, a.size_bytes, a.size_bytes, 1, stream.handle());
+    cuda::copy_rows(host_b.data(), b.size_bytes, b.view.data, b.size_bytes, b.size_bytes, 1, stream.handle());
+    stream.synchronize();  // before the host's copies go
+}
+
 /// What the lines of a run share.
 class DeviceRun {
 public:
@@ -105,8 +121,10 @@ public:
         settings_.device_name = info_.name;
         settings_.accuracy = bench.accuracy;
         settings_.algorithm = bench.algorithm;
+        settings_.leaf = bench.leaf;
         settings_.levels = bench.levels;
         settings_.with_emulation = bench.with_emulation;
+        data_ = bench.data;
     }
 
     /// Memory for operands and workspace. Asked once: what products gave back stays in the pool and looks used.
@@ -116,12 +134,25 @@ public:
         if (!random_ || random_->type() != line.type) {
             random_ = std::make_unique<RandomBlock>(line.type, side, stream_);
         }
-        const DeviceOperand a = random_->matrix(line.size.m, line.size.k, 1);
-        const DeviceOperand b = random_->matrix(line.size.k, line.size.n, 2);
+        const auto left = [&] { return random_->matrix(line.size.m, line.size.k, 1); };
+        const auto right = [&] { return random_->matrix(line.size.k, line.size.n, 2); };
+        const DeviceOperand a = left(), b = right();
         const DeviceOperand c(line.type, line.size.m, line.size.n, stream_);
+        std::int64_t bytes = operand_bytes(line);
+        std::optional<DeviceOperand> uniform_a, uniform_b;
+        if (data_ != BenchData::uniform) {
+            uniform_a = left();
+            uniform_b = right();
+            bytes += a.size_bytes + b.size_bytes;
+            grade_on_device(data_, a, b, stream_);
+        }
+        settings_.uniform_a = uniform_a ? uniform_a->view : ConstView{};
+        settings_.uniform_b = uniform_b ? uniform_b->view : ConstView{};
         settings_.rules = line.rules;
-        settings_.workspace_limit_bytes = std::max<std::int64_t>(memory_bytes() - operand_bytes(line), 0);
-        return bench_device_product(a, b, c, vendor_, stream_, settings_, progress);
+        settings_.workspace_limit_bytes = std::max<std::int64_t>(memory_bytes() - bytes, 0);
+        BenchRecord record = bench_device_product(a, b, c, vendor_, stream_, settings_, progress);
+        record.variant = variant_name(data_);
+        return record;
     }
 
 private:
@@ -131,6 +162,7 @@ private:
     cuda::CudaBackend vendor_;
     std::unique_ptr<RandomBlock> random_;
     DeviceBenchSettings settings_;
+    BenchData data_ = BenchData::uniform;
 };
 
 void run(const BenchGpuArguments& bench) {
@@ -201,6 +233,8 @@ Command add_bench_gpu(CLI::App& bench, const std::string& typed) {
     add_value(*suite, "--device D", words->device, "cuda (default) or cuda:N");
     suite->add_flag("--emulation", gpu->with_emulation,
                     "f64 by cuBLAS's own emulation on the integer tensor cores, too");
+    add_value(*suite, "--leaf NAME", words->leaf, "auto (default), cublas, heptad-int8 ...");
+    add_data_option(*suite, *words);
     add_force_options(*suite, *words);
     add_bench_options(*suite, *words, gpu->quick, gpu->results);
     suite->footer("Example: heptad bench gpu --types f32,bf16 --sizes 4096,8192 --shapes 8192x1024x8192 --json r.json");
@@ -212,7 +246,9 @@ Command add_bench_gpu(CLI::App& bench, const std::string& typed) {
                 gpu->shapes = gpu_shapes(*words);
                 gpu->accuracy = bench_accuracy(words->accuracy);
                 gpu->device = bench_device(words->device);
+                gpu->data = bench_data(words->data, gpu->types);
                 set_forced(*words, *gpu);
+                gpu->leaf = words->leaf.empty() ? "auto" : words->leaf;
                 return [gpu] { run(*gpu); };
             }};
 }

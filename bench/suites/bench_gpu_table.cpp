@@ -37,7 +37,8 @@ std::string gpu_table_row(const BenchRecord& record) {
                        record.ratio, error_ratio_text(record), type_name(record.type), record.size.m, record.size.k,
                        record.size.n, format_seconds(record.vendor_s), format_seconds(record.heptad_s),
                        format_rate(record.effective_tops * 1e12, record.type), format_bytes(record.workspace_bytes),
-                       joules_text(record.vendor_joules), joules_text(record.joules), short_plan(record.plan)) +
+                       joules_text(record.vendor_joules), joules_text(record.joules),
+                       short_plan(record.plan) + over_uniform_text(record)) +
            emulated_rows(record);
 }
 

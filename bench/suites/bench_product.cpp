@@ -19,6 +19,7 @@
 namespace heptad::cli {
 namespace {
 
+constexpr const char* kUniform = "heptad, uniform data";  // in the contest
 constexpr int kRowMajor = 101, kAsStored = 111, kTransposed = 112;
 
 std::vector<const cpu::VendorLibrary*> vendor_libraries() {
@@ -162,13 +163,18 @@ BenchRecord bench_product(const Matrix& a, const Matrix& b, Matrix& c, const Ben
     Context context;
     context.set_threads(settings.threads);
     context.set_cancel(interrupt_token());
-    const ConstView a_view = a.view(), b_view = b.view();
     const View c_view = c.view();
-    contestants.push_back({"heptad", [&](std::int64_t calls) {
-                               for (std::int64_t call = 0; call < calls; ++call) {
-                                   multiply(1.0, a_view, b_view, 0.0, c_view, options, context);
-                               }
-                           }});
+    const auto by_heptad = [&](const std::string& name, const Matrix& left, const Matrix& right) {
+        contestants.push_back({name, [&, left = left.view(), right = right.view()](std::int64_t calls) {
+                                   for (std::int64_t call = 0; call < calls; ++call) {
+                                       multiply(1.0, left, right, 0.0, c_view, options, context);
+                                   }
+                               }});
+    };
+    if (settings.uniform_a != nullptr) {
+        by_heptad(kUniform, *settings.uniform_a, *settings.uniform_b);
+    }
+    by_heptad("heptad", a, b);
 
     std::vector<double> errors(contestants.size());
     ContestHooks hooks;
@@ -181,7 +187,7 @@ BenchRecord bench_product(const Matrix& a, const Matrix& b, Matrix& c, const Ben
         ErrorOptions measure;
         measure.threads = settings.threads;
         measure.cancel = interrupt_token();
-        errors[i] = measure_error(a, b, c, measure).normalised;
+        errors[i] = contestants[i].name == kUniform ? 0 : measure_error(a, b, c, measure).normalised;
     };
     const std::vector<Timing> timings = run_contest(contestants, settings.rules, hooks);
 
@@ -207,6 +213,9 @@ BenchRecord bench_product(const Matrix& a, const Matrix& b, Matrix& c, const Ben
     }
     if (settings.against_itself) {
         record.vendor_over_itself = timings[vendor].median_s / timings[vendors + vendor].median_s;
+    }
+    if (settings.uniform_a != nullptr) {
+        record.over_uniform = record.heptad_s / timings[timings.size() - 2].median_s;
     }
     // Written so that a NaN fails too.
     if (!(record.error <= record.error_bound)) {
@@ -258,6 +267,9 @@ nlohmann::ordered_json to_json(const BenchRecord& record) {
     if (record.vendor_over_itself) {
         object["vendor_over_itself"] = *record.vendor_over_itself;
     }
+    if (record.over_uniform) {
+        object["over_uniform"] = *record.over_uniform;
+    }
     if (!record.variant.empty()) {
         object["variant"] = record.variant;
     }
@@ -289,6 +301,10 @@ std::string error_ratio_text(const BenchRecord& record) {
     return ratio ? fmt::format("{:.2f}", *ratio) : "-";
 }
 
+std::string over_uniform_text(const BenchRecord& record) {
+    return record.over_uniform ? fmt::format("  over uniform {:.3f}", *record.over_uniform) : "";
+}
+
 std::string table_head() {
     return fmt::format("{:>6} {:>7}  {:<4} {:>6} {:>6} {:>6}  {:<12} {:>10} {:>10} {:>14} {:>9} {:>9} {:>11} {:>6}\n",
                        "ratio", "error x", "type", "m", "k", "n", "vendor", "vendor", "heptad", "effective", "error",
@@ -297,7 +313,8 @@ std::string table_head() {
 
 std::string table_row(const BenchRecord& record) {
     const std::string itself =
-        record.vendor_over_itself ? fmt::format("  against itself {:.3f}", *record.vendor_over_itself) : "";
+        (record.vendor_over_itself ? fmt::format("  against itself {:.3f}", *record.vendor_over_itself) : "") +
+        over_uniform_text(record);
     const bool compared = record.is_compared();
     return fmt::format(
         "{:>6} {:>7}  {:<4} {:>6} {:>6} {:>6}  {:<12} {:>10} {:>10} {:>14} {:>9.2g} {:>9} {:>11} {:>6}{}\n",

@@ -23,6 +23,7 @@ struct BenchSettings {
     std::string algorithm = "auto", leaf = "auto";
     int levels = -1;              // -1: as many as pay
     bool against_itself = false;  // every library takes part twice: what the machine's noise alone makes of a ratio
+    const Matrix *uniform_a = nullptr, *uniform_b = nullptr;  // Heptad multiplies these, too, if there are any
     ContestRules rules;
 };
 
@@ -39,6 +40,7 @@ struct BenchRecord {
     double error_bound = 0;              // what the plan promises
     std::int64_t workspace_bytes = 0;
     std::optional<double> vendor_over_itself;     // the ratio of two times of the same library
+    std::optional<double> over_uniform;           // Heptad's time over that for uniform data
     std::optional<double> joules, vendor_joules;  // of one product, where the machine counts them
     std::optional<double> host_joules;            // of the processors meanwhile
     double predicted_s = 0;
@@ -76,6 +78,8 @@ bool has_vendor(Type type);
 nlohmann::ordered_json to_json(const BenchRecord& record);
 /// "2.31", or "-" where there is none.
 std::string error_ratio_text(const BenchRecord& record);
+/// What to add to a row; empty where only one kind of data was multiplied.
+std::string over_uniform_text(const BenchRecord& record);
 std::string table_head();
 std::string table_row(const BenchRecord& record);
 

@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/fail_if.hpp"
+#include "base/types.hpp"
 #include "cli/option_words.hpp"
 #include "kernels/cuda/device/device.hpp"
 
@@ -55,6 +56,21 @@ std::vector<ProblemSize> bench_sizes(const std::string& sizes) {
 
 Accuracy bench_accuracy(const std::string& word) {
     return word.empty() ? Options{}.accuracy : parse_accuracy("--accuracy", word);
+}
+
+BenchData bench_data(const std::string& word, const std::vector<Type>& types) {
+    const std::string data = word.empty() ? "uniform" : parse_choice("--data", word, {"uniform", "lines", "inner"});
+    for (const Type type : types) {
+        fail_if(data != "uniform" && !may_be_graded(type), ErrorCode::usage,
+                "--data {} is made of f32, tf32 or f64, not of {}; choose --types", data, type_name(type));
+    }
+    return data == "lines" ? BenchData::lines : data == "inner" ? BenchData::inner : BenchData::uniform;
+}
+
+void add_data_option(CLI::App& suite, BenchWords& words) {
+    add_value(
+        suite, "--data D", words.data,
+        "uniform (default); graded over 40 octaves, beside uniform data: lines (rows of A, columns of B), inner (k)");
 }
 
 double bench_density(const std::string& word) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/suites/graded_data.hpp"
 #include "bench/suites/result_files.hpp"
 #include "cli/option_words.hpp"
 #include "cli/text.hpp"
@@ -15,7 +16,7 @@ constexpr int kMostLevels = 20;
 
 /// As typed; a suite with more options of its own derives from it.
 struct BenchWords {
-    std::string types, sizes, accuracy, threads, device, rounds, algorithm, levels, leaf, density;
+    std::string types, sizes, accuracy, threads, device, rounds, algorithm, levels, leaf, density, data;
 };
 
 void add_result_options(CLI::App& suite, ResultFiles& results);
@@ -33,6 +34,9 @@ std::vector<ProblemSize> bench_sizes(const std::string& sizes);
 /// By default that of products.
 Accuracy bench_accuracy(const std::string& word);
 void add_accuracy_option(CLI::App& suite, BenchWords& words);
+/// lines and inner are made of f32, tf32 and f64 only.
+BenchData bench_data(const std::string& word, const std::vector<Type>& types);
+void add_data_option(CLI::App& suite, BenchWords& words);
 /// Between 0 and 1.
 double bench_density(const std::string& word);
 /// 0 where nothing was typed.

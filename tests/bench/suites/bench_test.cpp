@@ -91,6 +91,22 @@ TEST_F(Bench, a_library_against_itself_is_told_where_asked_for) {
     EXPECT_EQ(without.out.find("against itself"), std::string::npos) << without.out;
 }
 
+TEST_F(Bench, graded_data_is_timed_beside_uniform_data) {
+    if (!has_library_) {
+        GTEST_SKIP() << "there is no library to compare with";
+    }
+    for (const std::string data : {"lines", "inner"}) {
+        const Outcome outcome = heptad({"bench", "cpu", "--quick", "--types", "f64", "--sizes", "96", "--levels", "1",
+                                        "--data", data, "--json", data + ".json"});
+        ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+        EXPECT_NE(outcome.out.find("over uniform"), std::string::npos) << outcome.out;
+        const nlohmann::json file = nlohmann::json::parse(read(data + ".json"), nullptr, false);
+        expect_record(file["results"][0]);
+        EXPECT_GT(file["results"][0]["over_uniform"].get<double>(), 0);
+        EXPECT_EQ(file["results"][0]["variant"], data == "lines" ? "graded lines" : "graded k");
+    }
+}
+
 TEST_F(Bench, grades_tell_words_apart) {
     const Outcome outcome = heptad(
         {"bench", "grade", "--types", "f64", "--sizes", "16,48,160", "--json", "grades.json", "--html", "grades.html"});
