@@ -149,15 +149,18 @@ bool take_residues(ProductPlan& plan, const Problem& problem, const Machine& mac
 }
 
 bool fit_tiles(ProductPlan& plan, std::int64_t bytes) {
-    // Smaller tiles leave multiprocessors idle, and make residues again and again.
-    constexpr std::int64_t kSmallestTile = 2048, kUnit = 768;  // rows and columns of the kernels' tiles divide it
+    // Smaller tiles leave multiprocessors idle, and make residues again and again. Rows and columns of the kernels'
+    // tiles divide the unit. With levels it is those of each block that count: bands of 16896 rows instead of 16384
+    // have blocks of 4224, which take nine clusters of 512 rows instead of eight.
+    constexpr std::int64_t kSmallestTile = 2048, kClusterRows = 512;
     const BlockGrid blocks = residue_levels(plan).blocks;
+    const std::int64_t unit = plan.levels.empty() ? 768 : kClusterRows * blocks.m;
     const std::int64_t smallest = kSmallestTile * std::max(blocks.m, blocks.n);
     ProductPlan tiled = plan;
     tiled.tile_m = plan.m;
     tiled.tile_k = plan.k;
     tiled.tile_n = plan.n;
-    const auto halve = [&](std::int64_t& side) { side = std::max(smallest, round_up(ceil_div(side, 2), kUnit)); };
+    const auto halve = [&](std::int64_t& side) { side = std::max(smallest, round_up(ceil_div(side, 2), unit)); };
     for (std::int64_t* const side : {&tiled.tile_m, &tiled.tile_n}) {
         while (*side > kMostTileLines) {
             halve(*side);
@@ -185,14 +188,14 @@ ProductPlan make_exact_device_plan(const Problem& problem, const Machine& machin
                 !(options.leaf == "auto" || leaf_traits(options.leaf).by_residues),
             ErrorCode::usage,
             "on a device, exact products and those of i64 use leaf {} with levels inside; set mode and leaf to auto",
-            kResidueLeaf);
+            leaf_by_residues());
     const int asked = options.levels, most = most_levels_inside_residues(options);
     std::optional<ProductPlan> best;
     std::int64_t least_bytes = 0;
     for (int levels = most; levels >= (best ? std::max(asked, 0) : 0); --levels) {
         ProductPlan plan = empty_plan(problem);
         plan.levels = levels_inside_residues(options, levels);
-        plan.leaf = plan.fringe_leaf = kResidueLeaf;
+        plan.leaf = plan.fringe_leaf = leaf_by_residues();
         plan.arithmetic.moduli = is_integer(plan.type) ? integer_moduli(plan.k) : kMostModuli;
         if (!(is_empty(plan) && levels == 0) && !(fits_residues(plan) && fits_shared_memory(plan, machine))) {
             continue;
