@@ -1,5 +1,6 @@
 #include "base/leaf_traits.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "base/device_layout.hpp"
@@ -78,6 +79,12 @@ const LeafTraits& leaf_traits(std::string_view leaf) {
         return *found;
     }
     return leaf.ends_with("-mt") ? on_its_threads : on_one_thread;
+}
+
+std::string_view leaf_by_residues() {
+    const auto* found =
+        std::find_if(kLeaves.begin(), kLeaves.end(), [](const auto& leaf) { return leaf.traits.by_residues; });
+    return found->name;
 }
 
 }  // namespace heptad

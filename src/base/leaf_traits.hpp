@@ -51,6 +51,8 @@ struct LeafTraits {
     std::string_view fringe_leaf = {};
 };
 const LeafTraits& leaf_traits(std::string_view leaf);
+/// The leaf that takes numbers apart into residues.
+std::string_view leaf_by_residues();
 
 inline bool is_whole_call(std::string_view leaf) {
     return leaf_traits(leaf).is_whole_call;

@@ -25,21 +25,21 @@ ResidueLevels residue_levels(const ProductPlan& plan) {
 std::string residue_levels_refusal(const std::vector<LevelPlan>& levels) {
     if (levels.size() > kMostResidueLevels) {
         return fmt::format("leaf {} has up to {} levels inside, not {}; set levels within that, or choose another leaf",
-                           kResidueLeaf, kMostResidueLevels, levels.size());
+                           leaf_by_residues(), kMostResidueLevels, levels.size());
     }
     std::int64_t products = 1;
     double a = 1, b = 1, c = 1;
     for (const LevelPlan& level : levels) {
         if (level != LevelPlan{level.algorithm, LevelMode::parallel, ""}) {
             return fmt::format("levels inside leaf {} have no mode or schedule of their own; set mode to auto",
-                               kResidueLeaf);
+                               leaf_by_residues());
         }
         const CatalogueEntry& entry = find_algorithm(level.algorithm);
         if (entry.algorithm.ring != Ring::integers) {
             return fmt::format(
                 "leaf {} has levels of algorithms over {} inside, and {} is over {}; `heptad algorithms` lists the "
                 "others",
-                kResidueLeaf, ring_name(Ring::integers), level.algorithm, ring_name(entry.algorithm.ring));
+                leaf_by_residues(), ring_name(Ring::integers), level.algorithm, ring_name(entry.algorithm.ring));
         }
         products *= entry.algorithm.rank();
         a *= entry.facts.largest_sum_a;
@@ -50,7 +50,7 @@ std::string residue_levels_refusal(const std::vector<LevelPlan>& levels) {
         return fmt::format(
             "leaf {} has levels inside with up to {} products and sums of {} blocks, and these have {} and {}; set "
             "levels to fewer, or choose another algorithm",
-            kResidueLeaf, kMostPlaneProducts, kMostPlaneSum, products, std::max({a, b, c}));
+            leaf_by_residues(), kMostPlaneProducts, kMostPlaneSum, products, std::max({a, b, c}));
     }
     return "";
 }
