@@ -15,6 +15,7 @@ GUIDE_FILES = ["h200-residues.json", "xeon-amx-2-cores-f32-balanced.json", "xeon
                "neoverse-v1-2-cores-balanced.json",
                "neoverse-v1-2-cores-8192-12288-f32.json", "neoverse-v1-2-cores-8192-f64.json"]
 GUIDE_SIZE = 8192
+KINDS = {"xeon-amx": "Xeon (AMX)", "xeon-avx512": "Xeon (AVX-512)"}
 
 STYLE = """<style>
 .page { fill: #ffffff }
@@ -44,19 +45,19 @@ def error_ratio(record):
     return record["error"] / record["vendor_error"]
 
 
-def machine_name(machine, records):
+def machine_name(file, machine, records):
+    """A card, or a processor and its cores. Virtual Xeons do not say what they are, so the file's name says which instructions counted."""
     device = next((r["device"] for r in records if r.get("suite") == "gpu" and r.get("device")), None)
     if device:
         return device
-    # Virtual machines of one kind tell their nominal clock, or do not.
-    cpu = machine.get("cpu", "unknown CPU").split(" @")[0].replace("(R)", "").replace(" Processor", "")
+    cpu = next((kind for start, kind in KINDS.items() if file.startswith(start)), machine.get("cpu", "unknown CPU"))
     return f"{cpu}, {machine.get('cores', '?')} cores"
 
 
 def machines(runs, is_library):
     """[{name, cells}], GPUs first; cells: {(type, n): record}, of several runs the lowest ratio."""
     found = {}
-    for _, machine, records in runs:
+    for file, machine, records in runs:
         for r in records:
             if not (r["m"] == r["k"] == r["n"] >= 1024 and r["type"] in TYPES and is_library(r)):
                 continue
@@ -64,7 +65,7 @@ def machines(runs, is_library):
                 continue
             if r.get("suite") == "gpu" and r["n"] % 16:
                 continue  # odd sizes on a GPU are another story: docs/speed.md has them
-            name = machine_name(machine, records)
+            name = machine_name(file, machine, records)
             cells = found.setdefault((r.get("suite") != "gpu", name), {})
             key = (r["type"], r["n"])
             if key not in cells or r["ratio"] < cells[key]["ratio"]:
@@ -84,11 +85,12 @@ def readme_part(runs, is_library):
         for n in TABLE_SIZES:
             cells = [m["cells"].get((kind, n)) for m in shown]
             if any(cells):
-                rows.append([kind, str(n)] + [f"**{r['ratio']:.2f}**, error {error_text(r)}" if r else "" for r in cells])
+                rows.append([kind, str(n)] + [f"**{r['ratio']:.2f}** ({error_text(r)})" if r else "" for r in cells])
     header = ["type", "n"] + [m["name"] for m in shown]
     lines = ["| " + " | ".join(row) + " |" for row in [header, ["---"] * len(header)] + rows]
-    note = (f"At the default accuracy, `{DEFAULT_ACCURACY}`. Above 1, Heptad is faster than the best library on that machine. `error 3.2`: its largest error is 3.2 times the library's. "
-            "Machines, commands and every run: [docs/speed.md](docs/speed.md).")
+    note = (f"Bold: the library's time over Heptad's, at the default accuracy, `{DEFAULT_ACCURACY}`. In brackets: Heptad's largest error over the "
+            "library's. The library is cuBLAS, or the faster of OpenBLAS and BLIS; MKL was not measured. Machines, commands, "
+            "results, and where Heptad was slower: [docs/speed.md](docs/speed.md).")
     return "\n\n".join(["![Ratio and error over n](docs/img/readme-speed.svg)", "\n".join(lines), note])
 
 
@@ -96,7 +98,7 @@ def accuracy_part(runs, is_library):
     """One row for each product of GUIDE_SIZE in GUIDE_FILES: what it gains, and what it costs."""
     header = ["machine", "accuracy", "type", "ratio to the library", "error over the library's", "file in `bench/results`"]
     found = {name: (machine, records) for name, machine, records in runs}
-    rows = [[machine_name(machine, records), f"`{r['accuracy']}`", r["type"], f"{r['ratio']:.2f}", error_text(r), f"`{name}`"]
+    rows = [[machine_name(name, machine, records), f"`{r['accuracy']}`", r["type"], f"{r['ratio']:.2f}", error_text(r), f"`{name}`"]
             for name in GUIDE_FILES for machine, records in [found[name]] for r in records
             if r["m"] == r["k"] == r["n"] == GUIDE_SIZE and r["type"] in TYPES and is_library(r) and r.get("error") and r.get("vendor_error")]
     return "\n".join("| " + " | ".join(row) + " |" for row in [header, ["---"] * len(header)] + rows)
@@ -104,7 +106,7 @@ def accuracy_part(runs, is_library):
 
 def picture(runs, is_library):
     return drawn([m for m in machines(runs, is_library) if len(m["cells"]) >= 3],
-                 "time of the best library / time of Heptad (above 1: Heptad is faster)", {kind: kind for kind in TYPES})
+                 "time of the fastest library measured / time of Heptad (above 1: Heptad is faster)", {kind: kind for kind in TYPES})
 
 
 def last_ratios(cells, x, y):

@@ -56,13 +56,32 @@ class SpeedTables(unittest.TestCase):
         both = ("b.json", {}, [record(4096, 3.0, 5e-7, device="a card", accuracy=word) for word in ("balanced", "fast")])
         part = update_readme.speed_picture.readme_part([slow, both, loose], lambda r: True)
         self.assertIn("| type | n | a card | a processor, 2 cores |", part)
-        self.assertIn("| f32 | 4096 | **3.00**, error 0.5 | **1.50**, error 20 |", part)
+        self.assertIn("| f32 | 4096 | **3.00** (0.5) | **1.50** (20) |", part)
         self.assertLessEqual(part.count("\n| f"), 8)
         drawn = update_readme.speed_picture.picture([slow, both, loose], lambda r: True)
         self.assertIn("a processor, 2 cores", drawn)
         self.assertIn("prefers-color-scheme: dark", drawn)
         self.assertNotIn("a loose one", part + drawn)
         self.assertNotIn("a card", drawn)  # one size makes no line
+
+    def test_the_readme_keeps_machines_of_two_kinds_apart(self):
+        """Two Xeons that tell the same name, and the libraries that were measured."""
+        machine = {"cpu": "Intel(R) Xeon(R) Processor", "cores": 2}
+        runs = [(name, machine, [record(2048, ratio, 2e-5, suite="cpu", accuracy="balanced")])
+                for name, ratio in (("xeon-amx-a.json", 1.5), ("xeon-avx512-b.json", 0.98))]
+        part = update_readme.speed_picture.readme_part(runs, lambda r: True)
+        self.assertIn("| type | n | Xeon (AMX), 2 cores | Xeon (AVX-512), 2 cores |", part)
+        self.assertIn("| **1.50** (20) | **0.98** (20) |", part)
+        self.assertIn("MKL was not measured", part)
+
+    def test_what_was_slower_is_said(self):
+        part = update_readme.slower_document.slower_part
+        run = ("run.json", {}, [record(512, 0.5, 0), record(1024, 0.98, 0), record(2048, 0.9, 0), record(4096, 0.8, 0, variant="gemm")])
+        said = part([run], lambda r: True, update_readme.table)
+        self.assertIn("| `run.json` | fast | f32 | 2048 | 0.900 | cublas |\n| `run.json` | gemm | f32 | 4096 | 0.800 | cublas |\n", said)
+        self.assertNotIn("0.500", said)
+        self.assertNotIn("0.980", said)
+        self.assertEqual("", part([("run.json", {}, [record(2048, 1.2, 0)])], lambda r: True, update_readme.table))
 
     def test_the_guide_shows_one_size_of_its_files_with_their_accuracy(self):
         records = [record(4096, 1.5, 2e-5), record(8192, 1.75, 2e-5, suite="cpu"), record(8192, 1.25, 0, type="i32")]
