@@ -17,7 +17,7 @@ END
 LD_PRELOAD=$library HEPTAD_MIN_SIZE=500 HEPTAD_LEVELS=1 HEPTAD_LOG=log.txt "${PYTHON:-python3}" mine.py
 grep -o '[sd]gemm.* 600x600x600: 1 call' log.txt
 
-# Off again, without another command line.
+# Switched off by a variable.
 LD_PRELOAD=$library HEPTAD_OFF=1 "${PYTHON:-python3}" mine.py
 
 # Output:

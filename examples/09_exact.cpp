@@ -36,7 +36,7 @@ int main() {
     }
     std::cout << "rounded once: " << (c[5 * n + 6] == static_cast<double>(sum) / 8 ? "yes" : "no") << '\n';
 
-    // What a plan would be off by, without the word.
+    // The expected error of a plan at another accuracy.
     const heptad::Plan plan =
         heptad::plan({4096, 4096, 4096}, heptad::Type::f64, {.accuracy = heptad::Accuracy::strict});
     std::cout << "strict is expected to be off by " << heptad::error_outlook(plan).expected_growth

@@ -111,7 +111,7 @@ class Verification:
     def passed(self) -> bool: ...
     @property
     def decided(self) -> bool:
-        """False: nobody can say whether it is right."""
+        """False: the check could not decide."""
     @property
     def miss_chance(self) -> float:
         """The chance that a wrong product passes."""

@@ -161,7 +161,7 @@ class _Bar:
 
 
 def open(path: Path) -> File:
-    """A matrix in a file, to multiply from file to file. Reads only the header, but the whole file of bits."""
+    """A matrix in a file, to multiply from file to file. Reads only the header (of a file of bits, everything)."""
     import json
     import subprocess
 
