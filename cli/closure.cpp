@@ -12,6 +12,7 @@
 #include "option_words.hpp"
 #include "output.hpp"
 #include "product/device/device_facts.hpp"
+#include "product/device/device_product.hpp"
 #include "product/request/bit_operands.hpp"
 #include "product/request/memory_limits.hpp"
 #include "progress.hpp"
@@ -31,9 +32,9 @@ struct ClosureArguments {
 void run(const ClosureArguments& asked) {
     ClosureArguments arguments = asked;
     arguments.output = claim_output(arguments.output);
-    const bool on_cuda = cuda::is_device_name(arguments.device);
+    const bool on_cuda = is_device_product(arguments.device);
     if (on_cuda) {
-        cuda::require_device(cuda::device_index(arguments.device));
+        require_nvidia_device(arguments.device);
     } else if (arguments.device != "auto" && arguments.device != "cpu") {
         fail(ErrorCode::usage, "a closure runs on cpu, cuda or cuda:N, not on '{}'", arguments.device);
     }

@@ -41,8 +41,8 @@ struct DeviceFile {
 };
 std::vector<DeviceFile> device_files() {
     std::vector<DeviceFile> all;
-    const cuda::Report report = cuda::report();
-    for (const cuda::DeviceInfo& device : report.devices) {
+    const DeviceReport report = nvidia_devices();
+    for (const DeviceInfo& device : report.devices) {
         if (report.available) {
             const TuneFile file = device_tune_file(device.index);
             all.push_back({fmt::format("cuda:{}", device.index), file.path,
@@ -72,9 +72,9 @@ std::string device_figures_text() {
 }
 
 nlohmann::ordered_json machine_json() {
-    const cpu::CpuInfo& cpu = cpu::cpu_info();
+    const CpuFacts& cpu = cpu_facts();
     nlohmann::ordered_json libraries = nlohmann::ordered_json::array();
-    for (const cpu::VendorReport& report : cpu::vendor_reports()) {
+    for (const LibraryFacts& report : library_facts()) {
         libraries.push_back({{"name", report.name},
                              {"found", report.found},
                              {"version", report.version},
@@ -113,8 +113,8 @@ std::string machine_text() {
     const Machine machine = load_machine(threads_or_default(), NamedFile::may_be_missing);
     const std::string tuned = figures_text(machine.measured, tune_file(), "'heptad tune'");
     return fmt::format(
-        "heptad       {}\n{}{}bit leaves   {}\ntuned        {}\n{}{}{}", version(), cpu::describe_machine_text(),
-        cuda_text(), fmt::join(bits::leaf_names(Type::gf2), ", "), tuned, device_figures_text(), leaves_text(machine),
+        "heptad       {}\n{}{}bit leaves   {}\ntuned        {}\n{}{}{}", version(), cpu_text(), cuda_text(),
+        fmt::join(bits::leaf_names(Type::gf2), ", "), tuned, device_figures_text(), leaves_text(machine),
         machine.measured_plans.empty() ? "" : "plans        'heptad tune --show' lists what was measured\n");
 }
 

@@ -114,7 +114,7 @@ nlohmann::ordered_json machine_summary_json(const Machine& machine) {
 }
 
 std::string cuda_text() {
-    const cuda::Report report = cuda::report();
+    const DeviceReport report = nvidia_devices();
     std::string versions = report.built ? fmt::format("runtime {}", report.runtime) : "";
     if (!report.driver.empty()) {
         versions += fmt::format(", driver {}", report.driver);
@@ -124,7 +124,7 @@ std::string cuda_text() {
     }
     std::string text = fmt::format("cuda         {}{}{}\n", versions, !report.available && report.built ? "; " : "",
                                    report.available ? "" : "not usable: " + report.problem);
-    for (const cuda::DeviceInfo& device : report.devices) {
+    for (const DeviceInfo& device : report.devices) {
         text += fmt::format("cuda:{:<7} {}, compute capability {}.{}, {} multiprocessors, {}{}\n", device.index,
                             device.name, device.major, device.minor, device.multiprocessors,
                             format_bytes(device.memory_bytes),
@@ -134,9 +134,9 @@ std::string cuda_text() {
 }
 
 nlohmann::ordered_json cuda_json() {
-    const cuda::Report report = cuda::report();
+    const DeviceReport report = nvidia_devices();
     nlohmann::ordered_json devices = nlohmann::ordered_json::array();
-    for (const cuda::DeviceInfo& device : report.devices) {
+    for (const DeviceInfo& device : report.devices) {
         nlohmann::ordered_json object{{"index", device.index},
                                       {"name", device.name},
                                       {"compute_capability", fmt::format("{}.{}", device.major, device.minor)},

@@ -7,6 +7,8 @@
 
 #include "base/error.hpp"
 #include "product/device/device_facts.hpp"
+#include "product/device/device_list.hpp"
+#include "product/device/device_product.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {
@@ -80,8 +82,8 @@ std::string parse_device(const std::string& word) {
         parse_device_list(word);
         return word;
     }
-    if (cuda::is_device_name(word)) {
-        cuda::device_index(word);
+    if (is_device_product(word)) {
+        nvidia_index(word);
         return word;
     }
     return parse_choice("--device", word, {"auto", "cpu", "reference", "cuda", "cuda:N", "cuda:N,M", "cpu:N"});

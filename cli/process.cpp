@@ -10,7 +10,7 @@
 namespace heptad::cli {
 
 void prepare_process() {
-    cpu::allow_vendor_corrections();
+    allow_library_corrections();
     // A write beyond the limit on file sizes then fails like one on a full disk.
     std::signal(SIGXFSZ, SIG_IGN);
     // A reader of progress lines that went away does not end a run of hours.

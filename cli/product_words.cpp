@@ -5,7 +5,8 @@
 #include <array>
 
 #include "base/fail_if.hpp"
-#include "product/device/device_facts.hpp"
+#include "product/device/device_list.hpp"
+#include "product/device/device_product.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {
@@ -165,7 +166,7 @@ void add_host_options(CLI::App& command, HostWords& words) {
 }
 
 HostOptions host_options(const HostWords& words, const std::string& device, bool may_go_by_files) {
-    const bool over_devices = is_device_list(device) || cuda::is_device_name(device);
+    const bool over_devices = is_device_list(device) || is_device_product(device);
     const bool for_devices_alone = !words.device_memory.empty() || !words.pipelines.empty();
     fail_if(words.given() && !over_devices && (for_devices_alone || !may_go_by_files), ErrorCode::usage,
             "--device-memory, --host-levels, --host-algorithm and --pipelines are for products over devices; name them "
@@ -211,7 +212,7 @@ MulWords add_mul_words(CLI::App& root) {
                 fail_if(!words->plain.plan_file.empty() &&
                             !(words->algorithm.empty() && words->levels.empty() && words->accuracy.empty() &&
                               words->leaf.empty() && words->mode.empty() && words->threads.empty() &&
-                              (words->device.empty() || cuda::is_device_name(words->device))),
+                              (words->device.empty() || is_device_product(words->device))),
                         ErrorCode::usage,
                         "--plan already decides the algorithm, levels, accuracy, leaf, mode, threads and device; leave "
                         "those options out (only --device cuda:N may name the device of a plan for cuda)");

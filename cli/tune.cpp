@@ -13,6 +13,7 @@
 #include "option_words.hpp"
 #include "output.hpp"
 #include "product/device/device_facts.hpp"
+#include "product/device/device_product.hpp"
 #include "progress.hpp"
 #include "tune/tune.hpp"
 
@@ -52,7 +53,7 @@ Machine measure_and_save(const TuneArguments& arguments, int threads, LoadWatch&
 }
 
 Machine device_machine(const TuneArguments& arguments, LoadWatch& watch) {
-    const int device = cuda::device_index(arguments.device);
+    const int device = nvidia_index(arguments.device);
     if (arguments.show) {
         return load_device_machine(device, NamedFile::may_be_missing);
     }
@@ -70,7 +71,7 @@ Machine device_machine(const TuneArguments& arguments, LoadWatch& watch) {
 }
 
 void run(const TuneArguments& arguments) {
-    const bool on_device = cuda::is_device_name(arguments.device);
+    const bool on_device = is_device_product(arguments.device);
     const int threads = threads_or_default(arguments.threads);
     LoadRules rules = load_rules(on_device ? 1 : threads, budget_s(arguments));
     rules.stores_disturbed = arguments.anyway;
@@ -78,7 +79,7 @@ void run(const TuneArguments& arguments) {
     const Machine machine = on_device        ? device_machine(arguments, watch)
                             : arguments.show ? load_machine(threads, NamedFile::may_be_missing)
                                              : measure_and_save(arguments, threads, watch);
-    const std::string file = on_device ? device_tune_file(cuda::device_index(arguments.device)).path : tune_file();
+    const std::string file = on_device ? device_tune_file(nvidia_index(arguments.device)).path : tune_file();
     if (arguments.json) {
         print(nlohmann::ordered_json{{"file", file},
                                      {"measured", machine.measured},

@@ -2,7 +2,7 @@
 
 #include "bench/suites/bench_device_product.hpp"
 #include "bench/suites/demo_lines.hpp"
-#include "product/device/device_facts.hpp"
+#include "kernels/cuda/device/device.hpp"
 
 namespace heptad::cli {
 namespace {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "io/device_kernels.hpp"
 #include "io/device_machine.hpp"
 #include "papers/p1/timed_backend.hpp"
 #include "plan/search/planner.hpp"

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "base/embedded.hpp"
 #include "base/error.hpp"
+#include "base/shared_state.hpp"
 #include "base/types.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/fused/fused_product.hpp"
@@ -14,12 +16,6 @@ namespace {
 
 /// Goes up when leaves or kernels change so much that old measurements mislead.
 constexpr int kDeviceEdition = 9;
-
-/// Name of the device, or empty where it cannot be used.
-std::string device_name(const cuda::Report& report, int device) {
-    const bool usable = report.available && device >= 0 && static_cast<std::size_t>(device) < report.devices.size();
-    return usable ? report.devices[static_cast<std::size_t>(device)].name : "";
-}
 
 /// Nothing but the library and residues multiplies complex matrices on a device, so what was measured of real ones
 /// decides where nobody measured complex ones: four real products of the library; by residues three products of bytes
@@ -50,38 +46,57 @@ Machine with_complex_leaves(Machine machine) {
     return machine;
 }
 
-}  // namespace
-
-Machine default_device_machine() {
+std::string known_machine_text() {
     for (const EmbeddedFile& file : known_machine_files()) {
         if (file.file_name == "h200.json") {
-            return with_complex_leaves(parse_machine(std::string(file.text)));
+            return std::string(file.text);
         }
     }
     fail(ErrorCode::internal, "machines/h200.json is not part of this library");
 }
 
+}  // namespace
+
+Machine default_device_machine() {
+    return with_complex_leaves(parse_machine(known_machine_text()));
+}
+
+const AssumedDevice& assumed_device() {
+    static constinit Once<AssumedDevice> device;
+    return device.get([] {
+        const auto known = nlohmann::json::parse(known_machine_text()).at("device"), bits = known.at("bits");
+        return AssumedDevice{known.at("name"),
+                             known.at("memory_bytes"),
+                             known.at("multiprocessors"),
+                             known.at("link_bytes_per_s"),
+                             known.at("transfer_bytes_per_s"),
+                             known.at("locked_buffer_bytes_per_s"),
+                             bits.at("leaf"),
+                             bits.at("operations_per_s"),
+                             bits.at("bytes_per_s"),
+                             bits.at("launch_s")};
+    });
+}
+
 TuneFile device_tune_file(int device) {
-    const cuda::Report& report = cuda::known_report();
+    const DeviceReport& report = cuda::known_report();
+    const DeviceInfo* const info = report.find(device);
     return tune_file_for(fmt::format("heptad device edition {}; {}; cuBLAS {}", kDeviceEdition,
-                                     device_name(report, device), report.cublas),
+                                     info != nullptr ? info->name : "", report.cublas),
                          "HEPTAD_DEVICE_TUNE_FILE");
 }
 
 Machine load_device_machine(int device, NamedFile missing) {
-    const cuda::Report& report = cuda::known_report();
-    const std::string name = device_name(report, device);
-    if (!name.empty()) {
-        const cuda::DeviceInfo& info = report.devices[static_cast<std::size_t>(device)];
+    if (const DeviceInfo* const info = cuda::known_report().find(device)) {
         const std::vector<Machine> kept = read_machines(device_tune_file(device), missing);
         if (!kept.empty()) {
             Machine measured = with_complex_leaves(kept.front());
-            measured.shared_bytes = info.shared_bytes;
+            measured.shared_bytes = info->shared_bytes;
             return measured;
         }
-        Machine machine = with_shared_memory(default_device_machine(), info.shared_bytes);
+        Machine machine = with_shared_memory(default_device_machine(), info->shared_bytes);
         constexpr int kHopper = 9;  // whose kernel multiplies residues in the built-in figures; others must be measured
-        if (info.major != kHopper) {
+        if (info->major != kHopper) {
             std::erase_if(machine.leaves,
                           [](const LeafProfile& profile) { return leaf_traits(profile.leaf).by_residues; });
         }
@@ -96,33 +111,6 @@ Machine with_shared_memory(Machine machine, int shared_bytes) {
     });
     machine.shared_bytes = shared_bytes;
     return machine;
-}
-
-std::shared_ptr<const cuda::VendorKernels> vendor_kernels(const Machine& machine) {
-    auto kernels = std::make_shared<cuda::VendorKernels>();
-    for (const LeafProfile& profile : machine.leaves) {
-        for (const LeafSample& sample : profile.samples) {
-            if (!sample.kernel.empty()) {
-                kernels->push_back(
-                    {profile.type, sample.m, sample.k, sample.n, sample.kernel, cuda::kernel_use(profile.leaf)});
-            }
-        }
-    }
-    return kernels;
-}
-
-cuda::PassShapes pass_shapes(const Machine& machine) {
-    cuda::PassShapes shapes;
-    for (const PassProfile& profile : machine.passes) {
-        for (const cuda::PassClass pass : cuda::kPassClasses) {
-            const bool possible = profile.threads % 32 == 0 && profile.threads <= cuda::kMostPassThreads &&
-                                  profile.places <= cuda::kMostPassPlaces;
-            if (profile.pass == cuda::pass_class_name(pass) && possible) {
-                shapes.of(profile.type, pass) = {profile.threads, profile.places};
-            }
-        }
-    }
-    return shapes;
 }
 
 }  // namespace heptad

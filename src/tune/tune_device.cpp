@@ -13,6 +13,7 @@
 #include "base/stored_type.hpp"
 #include "base/timing.hpp"
 #include "base/types.hpp"
+#include "io/device_kernels.hpp"
 #include "io/device_machine.hpp"
 #include "kernels/cuda/device/cuda_backend.hpp"
 #include "kernels/cuda/device/device.hpp"

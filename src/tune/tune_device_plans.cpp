@@ -9,6 +9,7 @@
 #include "base/thread_pool.hpp"
 #include "base/timing.hpp"
 #include "base/workspace.hpp"
+#include "io/device_kernels.hpp"
 #include "io/device_machine.hpp"
 #include "run/dense/runner.hpp"
 #include "tune/plan_candidates.hpp"

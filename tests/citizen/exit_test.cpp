@@ -10,7 +10,7 @@
 
 #include "citizen/child.hpp"
 #include "citizen/counts.hpp"
-#include "citizen/products.hpp"
+#include "citizen/permuted_products.hpp"
 #include "kernels/cpu/vendor_blas.hpp"
 
 extern char** environ;

@@ -10,7 +10,7 @@
 #include "base/cores.hpp"
 #include "citizen/child.hpp"
 #include "citizen/counts.hpp"
-#include "citizen/products.hpp"
+#include "citizen/permuted_products.hpp"
 #include "kernels/cpu/vendor_blas.hpp"
 
 namespace heptad::citizen {

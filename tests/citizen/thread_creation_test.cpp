@@ -8,7 +8,7 @@
 
 #include "base/thread_pool.hpp"
 #include "citizen/counts.hpp"
-#include "citizen/products.hpp"
+#include "citizen/permuted_products.hpp"
 #include "citizen/thread_limit.hpp"
 #include "kernels/cpu/vendor_blas.hpp"
 

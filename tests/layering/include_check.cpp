@@ -1,4 +1,5 @@
-// Reads the #include lines of a tree and compares them with the order of the layers; and the names in plan/.
+// Reads the #include lines of a tree and compares them with the order of the layers; the names in plan/ and of headers;
+// and how long files are.
 #include "layering/include_check.hpp"
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <iterator>
 #include <map>
 #include <regex>
+#include <set>
 #include <sstream>
 #include <string_view>
 
@@ -160,7 +162,20 @@ std::optional<std::string> violation(const fs::path& file, const std::string& pa
            "); only lower numbers";
 }
 
-std::vector<Name> names_in_plan(const fs::path& file, const std::string& text) {
+std::vector<std::string> leaf_names(const std::string& traits, const std::string& constants) {
+    static const std::regex entry(R"re(\{\s*("[^"]+"|k[A-Za-z]+Leaf),\s*\{)re");
+    std::vector<std::string> found;
+    for (std::sregex_iterator it(traits.begin(), traits.end(), entry), end; it != end; ++it) {
+        found.push_back((*it)[1]);
+        std::smatch value;
+        if (std::regex_search(constants, value, std::regex(found.back() + R"re( = ("[^"]+"))re"))) {
+            found.push_back(value[1]);
+        }
+    }
+    return found;
+}
+
+std::vector<Name> names_in_plan(const fs::path& file, const std::string& text, const std::vector<std::string>& leaves) {
     // "cpu" is also a key of the machine file, where it says which CPU that is.
     static const std::regex literal(
         R"re("(cpu|cuda(:[0-9]*)?|reference|heptad|over-devices|(open|cu)?blas[a-z0-9-]*|blis[a-z-]*|mkl[a-z-]*|-mt|-batched)")re");
@@ -174,50 +189,116 @@ std::vector<Name> names_in_plan(const fs::path& file, const std::string& text) {
     for (std::string line; std::getline(lines, line);) {
         ++number;
         line = std::regex_replace(line, key, "");
+        const auto leaf = std::find_if(leaves.begin(), leaves.end(),
+                                       [&](const std::string& name) { return line.find(name) != std::string::npos; });
         std::smatch match;
-        if (std::regex_search(line, match, literal)) {
-            found.push_back({number, match[1]});
+        if (leaf != leaves.end()) {
+            found.push_back({number, *leaf});
+        } else if (std::regex_search(line, match, literal)) {
+            found.push_back({number, match[0]});
         }
     }
     return found;
 }
 
-Report check_tree(const fs::path& repository) {
-    Report report;
-    std::map<std::string, std::string> headers;  // name, and where it stands first
-    for (const char* top : {"include", "src", "cli", "python", "bench", "papers"}) {
+namespace {
+
+using Texts = std::map<std::string, std::string>;  // by file, relative to the repository
+
+Texts read_tree(const fs::path& repository) {
+    Texts texts;
+    for (const char* top : {"include", "src", "cli", "python", "bench", "papers", "tests"}) {
         if (!fs::exists(repository / top)) {
             continue;
         }
-        std::vector<fs::path> files;
         for (const auto& entry : fs::recursive_directory_iterator(repository / top)) {
             if (entry.is_regular_file() && is_source(entry.path())) {
-                files.push_back(entry.path());
+                std::ifstream stream(entry.path());
+                texts[entry.path().lexically_relative(repository).generic_string()] =
+                    std::string((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
             }
         }
-        std::sort(files.begin(), files.end());
-        for (const fs::path& file : files) {
-            ++report.files;
-            std::ifstream stream(file);
-            const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-            const fs::path relative = file.lexically_relative(repository);
-            const std::string name = file.filename().string();
-            const auto [first, is_new] = headers.emplace(name, relative.generic_string());
-            if (!is_new && is_header(file)) {
-                report.violations.push_back(relative.generic_string() + ": another header has this name, " +
-                                            first->second + "; rename one");
+    }
+    return texts;
+}
+
+std::string text_of(const Texts& texts, const char* file) {
+    const auto found = texts.find(file);
+    return found == texts.end() ? "" : found->second;
+}
+
+/// The files of ours that a file includes.
+std::vector<std::string> included_files(const Texts& texts, const std::string& file) {
+    std::vector<std::string> found;
+    for (const Include& include : includes_of(texts.at(file))) {
+        for (const fs::path& folder :
+             {fs::path("src"), fs::path("include"), fs::path(), fs::path(file).parent_path()}) {
+            const std::string name = (folder / include.path).lexically_normal().generic_string();
+            if (texts.count(name) != 0) {
+                found.push_back(name);
+                break;
             }
-            for (const Name& found : names_in_plan(relative, text)) {
-                report.violations.push_back(relative.generic_string() + ":" + std::to_string(found.line) +
-                                            ": plan/ names '" + found.name +
-                                            "'; say what it is able to do (base/leaf_traits.hpp)");
+        }
+    }
+    return found;
+}
+
+/// What a file of cli/ sees of the kernels of a processor or a device through a header that passes it on; which one.
+std::map<std::string, std::string> kernels_seen(const Texts& texts, const std::string& file) {
+    static constexpr std::string_view kKernels = "src/kernels/";
+    std::map<std::string, std::string> seen;
+    std::set<std::string> known{file};
+    std::vector<std::string> open{file};
+    while (!open.empty()) {
+        const std::string from = open.back();
+        open.pop_back();
+        for (const std::string& to : included_files(texts, from)) {
+            // kernels/backend.hpp and its like say what any backend does.
+            if (to.starts_with(kKernels) && to.find('/', kKernels.size()) != std::string::npos) {
+                seen.emplace(to, from);
+            } else if (known.insert(to).second) {
+                open.push_back(to);
             }
-            for (const Include& include : includes_of(text)) {
-                ++report.includes;
-                if (const auto sentence = violation(relative, include.path)) {
-                    report.violations.push_back(relative.generic_string() + ":" + std::to_string(include.line) + ": " +
-                                                *sentence);
-                }
+        }
+    }
+    return seen;
+}
+
+}  // namespace
+
+Report check_tree(const fs::path& repository) {
+    const Texts texts = read_tree(repository);
+    const std::vector<std::string> leaves =
+        leaf_names(text_of(texts, "src/base/leaf_traits.cpp"), text_of(texts, "src/base/device_layout.hpp"));
+    Report report;
+    std::map<std::string, std::string> headers;  // name, and where it stands first
+    for (const auto& [file, text] : texts) {
+        const auto add = [&report, &file = file](int line, const std::string& sentence) {
+            report.violations.push_back(file + (line > 0 ? ":" + std::to_string(line) : "") + ": " + sentence);
+        };
+        const auto [first, is_new] = headers.emplace(fs::path(file).filename().string(), file);
+        if (!is_new && is_header(file)) {
+            add(0, "another header has this name, " + first->second + "; rename one");
+        }
+        if (const auto lines = std::count(text.begin(), text.end(), '\n'); lines > kMostLines) {
+            add(0, std::to_string(lines) + " lines, and " + std::to_string(kMostLines) + " are allowed; divide it");
+        }
+        if (file.starts_with("tests/")) {
+            continue;
+        }
+        ++report.files;
+        for (const Name& found : names_in_plan(file, text, leaves)) {
+            add(found.line, "plan/ names " + found.name + "; say what it is able to do (base/leaf_traits.hpp)");
+        }
+        for (const Include& include : includes_of(text)) {
+            ++report.includes;
+            if (const auto sentence = violation(file, include.path)) {
+                add(include.line, *sentence);
+            }
+        }
+        if (file.starts_with("cli/")) {
+            for (const auto& [kernel, through] : kernels_seen(texts, file)) {
+                add(0, "sees " + kernel + " through " + through + "; let product tell it as plain data");
             }
         }
     }

@@ -4,9 +4,9 @@
 //   bench 9   papers 10
 //
 // Two folders with the same number (plan and kernels) do not know each other. The public headers under include/heptad/
-// may be included by all and include nothing but each other and the standard library. No two headers have one name.
-// plan/ names no backend, library or leaf. Of the layers below it, cli includes only base, algorithm, plan/model, io,
-// product, tune and api.
+// may be included by all and include nothing but each other and the standard library. No two headers have one name, and
+// no file has more than 450 lines. plan/ names no backend, library or leaf. Of the layers below it, cli includes only
+// base, algorithm, plan/model, io, product, tune and api, and sees no kernels of a processor or a device through those.
 #pragma once
 
 #include <filesystem>
@@ -33,8 +33,13 @@ struct Name {
     std::string name;
 };
 
-/// Backends, libraries and leaves that a file of plan/ has in quotes; comments do not count.
-std::vector<Name> names_in_plan(const std::filesystem::path& file, const std::string& text);
+/// The leaves of base/leaf_traits.cpp, in quotes, with the constants that some have in its table (kResidueLeaf).
+std::vector<std::string> leaf_names(const std::string& traits, const std::string& constants);
+/// Those leaves, and backends and libraries in quotes, that a file of plan/ has; comments do not count.
+std::vector<Name> names_in_plan(const std::filesystem::path& file, const std::string& text,
+                                const std::vector<std::string>& leaves);
+
+inline constexpr int kMostLines = 450;
 
 struct Report {
     int files = 0;
@@ -42,7 +47,8 @@ struct Report {
     std::vector<std::string> violations;  // "src/base/x.hpp:12: ..."
 };
 
-/// Reads include/, src/, cli/, bench/ and papers/ under `repository`.
+/// Reads include/, src/, cli/, python/, bench/, papers/ and tests/ under `repository`; of the last only names and
+/// lengths. `files` and `includes` count the others.
 Report check_tree(const std::filesystem::path& repository);
 
 }  // namespace heptad::layering

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <regex>
 #include <sstream>
@@ -87,6 +88,25 @@ TEST_F(PlantedTree, header_name_that_stands_twice_is_reported) {
     EXPECT_TRUE(report.violations[0].starts_with("src/run/size.hpp: ")) << report.violations[0];
 }
 
+TEST_F(PlantedTree, header_of_a_test_that_has_the_name_of_another_is_reported) {
+    write("tests/base/size.hpp", "#include <vector>\n");
+    const Report report = check_tree(root_);
+    ASSERT_EQ(report.violations.size(), 1U);
+    EXPECT_TRUE(report.violations[0].starts_with("tests/base/size.hpp: ")) << report.violations[0];
+}
+
+TEST_F(PlantedTree, file_that_is_too_long_is_reported_in_every_room) {
+    for (const char* file : {"src/run/a.cpp", "cli/b.cpp", "include/heptad/c.hpp", "bench/suites/d.cpp",
+                             "papers/p0/e.cpp", "tests/base/f_test.cpp"}) {
+        write(file, std::string(450, '\n'));
+        EXPECT_TRUE(check_tree(root_).violations.empty()) << file;
+        write(file, std::string(451, '\n'));
+        ASSERT_EQ(check_tree(root_).violations.size(), 1U) << file;
+        EXPECT_TRUE(check_tree(root_).violations[0].starts_with(file)) << check_tree(root_).violations[0];
+        write(file, "");
+    }
+}
+
 TEST_F(PlantedTree, clean_tree_passes) {
     const Report report = check_tree(root_);
     EXPECT_EQ(report.files, 3);
@@ -140,6 +160,44 @@ TEST_F(PlantedTree, name_of_a_backend_or_leaf_in_plan_is_caught_with_file_and_li
     ASSERT_EQ(report.violations.size(), 2U);
     EXPECT_TRUE(report.violations[0].starts_with("src/plan/search/bad.cpp:2: ")) << report.violations[0];
     EXPECT_TRUE(report.violations[1].starts_with("src/plan/search/bad.cpp:3: ")) << report.violations[1];
+}
+
+TEST_F(PlantedTree, every_leaf_that_the_traits_know_is_caught_in_plan) {
+    const auto text_of = [](const fs::path& file) {
+        std::ostringstream text;
+        text << std::ifstream(fs::path(HEPTAD_SOURCE_DIR) / file).rdbuf();
+        return text.str();
+    };
+    const std::string traits = text_of("src/base/leaf_traits.cpp");
+    const std::string constants = text_of("src/base/device_layout.hpp");
+    write("src/base/leaf_traits.cpp", traits.substr(traits.find("\nnamespace")));
+    write("src/base/device_layout.hpp", constants.substr(constants.find("\nnamespace")));
+    const std::vector<std::string> names = heptad::layering::leaf_names(traits, constants);
+    for (const char* leaf : {"\"heptad\"", "\"cublas\"", "\"cublaslt\"", "\"cublas-batched\"", "\"cublaslt-batched\"",
+                             "\"cublas-int8\"", "\"heptad-int8\"", "kLimbLeaf", "kResidueLeaf"}) {
+        EXPECT_NE(std::find(names.begin(), names.end(), leaf), names.end()) << leaf;
+    }
+    EXPECT_TRUE(check_tree(root_).violations.empty());
+    for (const std::string& name : names) {
+        write("src/plan/search/bad.cpp", "plan.leaf = " + name + ";\n");
+        EXPECT_EQ(check_tree(root_).violations.size(), 1U) << name;
+    }
+}
+
+TEST_F(PlantedTree, kernels_that_a_header_passes_on_to_the_command_line_are_caught) {
+    write("src/kernels/backend.hpp", "#pragma once\n");
+    write("src/kernels/cuda/device/device.hpp", "#pragma once\n");
+    write("src/product/facts.hpp", "#include \"kernels/backend.hpp\"\n#include \"product/list.hpp\"\n");
+    write("src/product/list.hpp", "#include <string>\n");
+    write("cli/text.hpp", "#include \"product/facts.hpp\"\n");
+    write("cli/info.cpp", "#include \"text.hpp\"\n");
+    EXPECT_TRUE(check_tree(root_).violations.empty());
+    write("src/product/list.hpp", "#include \"kernels/cuda/device/device.hpp\"\n");
+    const Report report = check_tree(root_);
+    ASSERT_EQ(report.violations.size(), 2U);
+    EXPECT_EQ(report.violations[0],
+              "cli/info.cpp: sees src/kernels/cuda/device/device.hpp through src/product/list.hpp; let product tell it "
+              "as plain data");
 }
 
 TEST(Layering, the_command_line_decides_nothing_and_sees_no_inner_room) {

@@ -74,7 +74,7 @@ ProductPlan with_tile(const Problem& problem, const Machine& machine, std::int64
                                           static_cast<double>(plan.n) / plan.threads
                                     : plan.predicted_s;
     if (by_bytes) {
-        plan.leaf = kResidueLeaf;
+        plan.leaf = leaf_by_residues();
     }
     plan.tile_m = plan.m;
     plan.tile_k = plan.k;

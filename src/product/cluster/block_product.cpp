@@ -24,6 +24,7 @@
 #include <utility>
 
 #include "base/size.hpp"
+#include "product/cluster/node_blocks.hpp"
 #include "product/cluster/rank_work.hpp"
 
 namespace heptad {

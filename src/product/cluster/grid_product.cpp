@@ -10,6 +10,7 @@
 // Held rows lie where the gathered panel has them, so nothing is copied. Where an earlier job has finished C(i, j), its
 // ranks only send what others need.
 
+#include "product/cluster/node_blocks.hpp"
 #include "product/cluster/rank_work.hpp"
 
 namespace heptad {

@@ -12,7 +12,7 @@
 #include "move/stage_trace.hpp"
 #include "move/stages.hpp"
 #include "plan/search/cluster_plan.hpp"
-#include "product/cluster/node_blocks.hpp"
+#include "product/cluster/node_settings.hpp"
 #include "run/dense/evenness.hpp"
 
 namespace heptad {

@@ -4,6 +4,7 @@
 #include "base/fail_if.hpp"
 #include "base/size.hpp"
 #include "base/workspace.hpp"
+#include "io/device_machine.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "product/device/bit_device_product.hpp"
 #include "product/device/bit_host_operands.hpp"
@@ -73,10 +74,8 @@ ProductPlan plan_for_host_bits(Type algebra, const ProblemSize& size, const bits
 std::int64_t usable_bytes(int device) {
     /// Left to the driver and to others.
     constexpr std::int64_t kReserveBytes = std::int64_t{512} << 20;
-    constexpr std::int64_t kMemoryOfH200 = std::int64_t{139} << 30;
-    const cuda::Report& report = cuda::known_report();
-    const bool there = report.available && static_cast<std::size_t>(device) < report.devices.size();
-    return (there ? cuda::free_bytes(device) : kMemoryOfH200) - kReserveBytes;
+    const bool there = cuda::known_report().find(device) != nullptr;
+    return (there ? cuda::free_bytes(device) : assumed_device().memory_bytes) - kReserveBytes;
 }
 
 void multiply_bits_on_cuda(Type algebra, const ConstBitView& a, const ConstBitView& b, const BitView& c,

@@ -10,6 +10,7 @@
 
 #include <heptad/bits.hpp>
 
+#include "io/device_machine.hpp"
 #include "plan/model/machine.hpp"
 #include "product/device/bit_device_launch.hpp"
 
@@ -29,13 +30,13 @@ struct BitDeviceOptions {
     std::int64_t workspace_limit_bytes = std::numeric_limits<std::int64_t>::max();
 };
 
-/// What the planner knows of a device.
+/// What the planner knows of a device; at first, of one that need not be there.
 struct BitDeviceFacts {
-    std::string leaf = "wgmma";         // the best one there
-    double operations_per_s = 12.8e15;  // of long leaf products: 2 m k n of them
-    double bytes_per_s = 3.6e12;        // read and written by passes
-    double launch_s = 4e-6;
-    int multiprocessors = 132;
+    std::string leaf = assumed_device().bit_leaf;                     // the best one there
+    double operations_per_s = assumed_device().bit_operations_per_s;  // of long leaf products: 2 m k n of them
+    double bytes_per_s = assumed_device().bit_bytes_per_s;            // read and written by passes
+    double launch_s = assumed_device().bit_launch_s;
+    int multiprocessors = assumed_device().multiprocessors;
     /// What `heptad tune` measured there. Predictions are corrected by the nearest sample of the same split.
     std::vector<BitSplitSample> measured = {};
     std::vector<BitHostSample> measured_at_host = {};  // likewise, of cuts at the host

@@ -67,11 +67,9 @@ void require_sizes(const ProductPlan& plan, const ConstBitView& a, const ConstBi
 
 BitDeviceFacts bit_device_facts(int device) {
     BitDeviceFacts facts;
-    const cuda::Report& report = cuda::known_report();
-    if (report.available && device >= 0 && static_cast<std::size_t>(device) < report.devices.size()) {
-        const cuda::DeviceInfo& info = report.devices[static_cast<std::size_t>(device)];
-        facts.leaf = cuda::best_bit_leaf(info.major, info.major == 9 && cuda::has_warpgroup_leaf(device));
-        facts.multiprocessors = info.multiprocessors;
+    if (const DeviceInfo* const info = cuda::known_report().find(device)) {
+        facts.leaf = cuda::best_bit_leaf(info->major, info->major == 9 && cuda::has_warpgroup_leaf(device));
+        facts.multiprocessors = info->multiprocessors;
         const MeasuredBits measured = measured_bits(device);
         facts.measured = measured.splits;
         facts.measured_at_host = measured.at_host;

@@ -5,6 +5,8 @@
 #include <limits>
 
 #include "base/fail_if.hpp"
+#include "io/device_machine.hpp"
+#include "kernels/cuda/device/device.hpp"
 #include "move/staging.hpp"
 #include "product/device/cuda_device.hpp"
 
@@ -13,11 +15,6 @@ namespace {
 
 /// Kept free on a GPU: what the driver and the libraries take for themselves.
 constexpr std::int64_t kReservedBytes = std::int64_t{1} << 30;
-constexpr std::int64_t kMemoryOfH200 = std::int64_t{139} << 30;
-/// PCIe 5 x16 from page-locked memory, measured with an H200: 55 GB/s each way, 46 both at a time.
-constexpr double kLinkBytesPerS = 50e9;
-/// Memory is brought by all cores, locked for the device, and unlocked again in the end; measured there.
-constexpr double kLockedBufferBytesPerS = 1e10;
 /// A core copies from memory to memory.
 constexpr double kCopyBytesPerS = 8e9;
 
@@ -101,19 +98,19 @@ DeviceFacts device_facts(const DeviceList& list) {
         facts.in_host_memory = true;
         return facts;
     }
-    facts.upload_bytes_per_s = facts.download_bytes_per_s = kLinkBytesPerS;
-    facts.buffer_bytes_per_s = kLockedBufferBytesPerS;
+    facts.upload_bytes_per_s = facts.download_bytes_per_s = assumed_device().link_bytes_per_s;
+    facts.buffer_bytes_per_s = assumed_device().locked_buffer_bytes_per_s;
     facts.staging_bytes = kStagingBytes;
     facts.least_staged_bytes = kLeastStagedBytes;
     facts.memory_bytes = usable_bytes_of_each(list, cuda::report());
     return facts;
 }
 
-std::int64_t usable_bytes_of_each(const DeviceList& list, const cuda::Report& found) {
+std::int64_t usable_bytes_of_each(const DeviceList& list, const DeviceReport& found) {
     std::int64_t least = std::numeric_limits<std::int64_t>::max();
     for (const int index : list.indices) {
-        const bool there = found.available && static_cast<std::size_t>(index) < found.devices.size();
-        least = std::min(least, there ? found.devices[static_cast<std::size_t>(index)].free_bytes : kMemoryOfH200);
+        const DeviceInfo* const there = found.find(index);
+        least = std::min(least, there != nullptr ? there->free_bytes : assumed_device().memory_bytes);
     }
     return std::max<std::int64_t>(0, least - kReservedBytes);
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cuda/device/device.hpp"
+#include "base/machine_facts.hpp"
 #include "move/compute_device.hpp"
 #include "plan/search/host_plan.hpp"
 
@@ -34,6 +34,6 @@ DeviceSet open_devices(const DeviceList& list);
 /// What the planner should know of them. Needs no device: without one, the figures of an H200 are taken.
 DeviceFacts device_facts(const DeviceList& list);
 /// What a product may take on each of the NVIDIA devices of a list, by what was found on this machine.
-std::int64_t usable_bytes_of_each(const DeviceList& list, const cuda::Report& found);
+std::int64_t usable_bytes_of_each(const DeviceList& list, const DeviceReport& found);
 
 }  // namespace heptad

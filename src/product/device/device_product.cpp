@@ -14,6 +14,7 @@
 #include "base/shared_state.hpp"
 #include "base/size.hpp"
 #include "base/types.hpp"
+#include "io/device_kernels.hpp"
 #include "io/device_machine.hpp"
 #include "kernels/cuda/device/cuda_backend.hpp"
 #include "kernels/cuda/device/device.hpp"
@@ -155,8 +156,7 @@ constexpr std::int64_t kUnaskedBytes = std::int64_t{64} << 20;
 /// its way; in whole GiB, or a power of two where that is less, so that a little more or less that is free does not
 /// make other plans. No limit where there is no such device: then the plan is for another machine.
 std::int64_t room_on_device(int device) {
-    const cuda::Report& known = cuda::known_report();
-    if (!known.available || static_cast<std::size_t>(device) >= known.devices.size()) {
+    if (cuda::known_report().find(device) == nullptr) {
         return std::numeric_limits<std::int64_t>::max();
     }
     constexpr std::int64_t kGiB = std::int64_t{1} << 30;

@@ -4,6 +4,7 @@
 
 #include "base/size.hpp"
 #include "base/types.hpp"
+#include "io/device_machine.hpp"
 #include "product/device/device_list.hpp"
 #include "product/device/device_product.hpp"
 #include "product/plan_cache.hpp"
@@ -12,8 +13,6 @@ namespace heptad {
 namespace {
 
 constexpr double kWorthCutting = 1e11;  // multiplications; below, it is over before a second copy has begun
-/// What the link or the cores that fill its buffers move; one figure for both, so that bits do not depend on it.
-constexpr double kTransferBytesPerS = 46e9;
 
 double multiplications(const ProblemSize& size) {
     return static_cast<double>(size.m) * static_cast<double>(size.k) * static_cast<double>(size.n);
@@ -27,7 +26,9 @@ TransferProblem transfer_problem(const ProblemSize& size, Type type, Type result
     problem.result_bytes = static_cast<std::int64_t>(element_bytes(result_type));
     problem.adds = adds;
     problem.may_cut_k = problem.result_bytes >= 4;  // results of 16 bits would be rounded in between
-    problem.upload_bytes_per_s = problem.download_bytes_per_s = kTransferBytesPerS;
+    // The link or the cores that fill its buffers: one figure for both, whatever the machine, so that bits do not
+    // depend on it.
+    problem.upload_bytes_per_s = problem.download_bytes_per_s = assumed_device().transfer_bytes_per_s;
     return problem;
 }
 
@@ -101,7 +102,7 @@ double predicted_from_host_s(const ProblemSize& size, Type type, Type result_typ
     const std::int64_t moved = (size.m * size.k + size.k * size.n) * problem.operand_bytes +
                                size.m * size.n * problem.result_bytes * (adds ? 2 : 1);
     return plan_device_product(size.m, size.k, size.n, type, options, context).predicted_s +
-           static_cast<double>(moved) / kTransferBytesPerS;
+           static_cast<double>(moved) / problem.upload_bytes_per_s;
 }
 
 }  // namespace heptad

@@ -6,6 +6,7 @@
 #include "base/quantity_text.hpp"
 #include "base/size.hpp"
 #include "base/thread_pool.hpp"
+#include "io/device_machine.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "product/device/bit_device_product.hpp"
 #include "product/device/device_bits.hpp"
@@ -46,9 +47,9 @@ ProductPlan plan_on_device(const Request& request, Type algebra, const ProblemSi
 }
 
 /// The memory of a device that need not be there is that of an H200.
-std::int64_t planned_device_bytes(const cuda::DeviceInfo* device, const Request& request, std::int64_t operand_bytes) {
-    constexpr std::int64_t kMemoryOfH200 = std::int64_t{139} << 30;
-    const std::int64_t memory = request.memory_bytes.value_or(device != nullptr ? device->free_bytes : kMemoryOfH200);
+std::int64_t planned_device_bytes(const DeviceInfo* device, const Request& request, std::int64_t operand_bytes) {
+    const std::int64_t memory =
+        request.memory_bytes.value_or(device != nullptr ? device->free_bytes : assumed_device().memory_bytes);
     fail_if(operand_bytes >= memory, ErrorCode::resource,
             "the matrices take {} ({} bytes) on the device, of {} ({} bytes)", format_bytes(operand_bytes),
             operand_bytes, format_bytes(memory), memory);
@@ -130,11 +131,10 @@ RequestPlan decide_bits_on_device(const Request& request, const OperandFacts& fa
     const int device = bit_device_of(request);
     RequestPlan plan{algebra, size, bytes_on_device(size, request), {}, request.options, device, request.count};
     if (!carried_out) {
-        const cuda::Report found = cuda::report();
-        const bool there = found.available && static_cast<std::size_t>(device) < found.devices.size();
-        const cuda::DeviceInfo* const known = there ? &found.devices[static_cast<std::size_t>(device)] : nullptr;
+        const DeviceReport found = cuda::report();
+        const DeviceInfo* const known = found.find(device);
         plan.decided = plan_on_device(request, algebra, size, planned_device_bytes(known, request, plan.operand_bytes));
-        plan.machine = there ? known->name : "NVIDIA H200 (assumed)";
+        plan.machine = known != nullptr ? known->name : assumed_device().name + " (assumed)";
         return plan;
     }
     const std::int64_t limit_bytes = device_workspace_after(plan.operand_bytes, request, device);

@@ -234,7 +234,7 @@ TEST(BitsOverDevices, buffers_and_copies_of_matrices_that_begin_inside_a_word_ar
 
 TEST(BitsOverDevices, memory_of_devices_is_what_is_free_there_and_an_h200s_where_there_is_none) {
     constexpr std::int64_t kGiB = std::int64_t{1} << 30;
-    cuda::Report found;
+    DeviceReport found;
     EXPECT_EQ(usable_bytes_of_each(parse_device_list("cuda"), found), 138 * kGiB);
     found.available = true;
     found.devices.resize(2);

@@ -5,6 +5,7 @@
 
 #include "base/device_layout.hpp"
 #include "base/error.hpp"
+#include "io/device_kernels.hpp"
 #include "io/device_machine.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "plan/predict/error_bound.hpp"

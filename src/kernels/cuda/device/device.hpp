@@ -8,24 +8,12 @@
 
 #include <heptad/heptad.hpp>
 
+#include "base/machine_facts.hpp"
+
 namespace heptad::cuda {
 
-struct DeviceInfo {
-    int index = 0;
-    std::string name;
-    int major = 0, minor = 0;  // compute capability
-    int multiprocessors = 0;
-    int shared_bytes = 0;  // that a thread block may have
-    std::int64_t memory_bytes = 0, free_bytes = 0;
-};
-
-struct Report {
-    bool built = false;      // this build has CUDA code
-    bool available = false;  // and can use it here: driver, device, cuBLAS
-    std::string problem;     // why not
-    std::string driver, runtime, cublas, cublas_path;
-    std::vector<DeviceInfo> devices;
-};
+using heptad::DeviceInfo;
+using Report = DeviceReport;
 /// Looked up once, free memory apart. The thread's current device stays the current one.
 Report report();
 /// The same without free memory: after the first call nothing is asked of any device.
