@@ -88,7 +88,7 @@ std::shared_ptr<const CpuSet> cpus_for(int threads) {
     return seen.cpus;
 }
 
-/// Binds a thread to these but one. It is a wish: without memory to say it, it is not said.
+/// Binds a thread to these but one, where there is memory to say it.
 bool keep_off(pid_t thread, const CpuSet& cpus, int cpu) noexcept {
     try {
         return bind_thread(thread, cpus.without(cpu));

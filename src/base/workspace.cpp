@@ -112,7 +112,7 @@ std::int64_t free_now() noexcept {
     }
 }
 
-/// What a wish may have: `bytes`, or less. Kept blocks go where that makes room for it.
+/// What may be had: `bytes`, or less. Kept blocks go where that makes room for it.
 struct Room {
     std::int64_t bytes;
     std::int64_t free_bytes;  // as far as was asked

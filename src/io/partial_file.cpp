@@ -95,7 +95,7 @@ PartialFile PartialFile::reopen(const OutputNames& names, const std::string& hea
             names.partial());
     // Tiles are judged by what the disk holds: pages that it has not taken yet might still be lost.
     file.sync();
-    ::posix_fadvise(file.cached_.get(), 0, 0, POSIX_FADV_DONTNEED);  // a wish; refusal costs only that certainty
+    ::posix_fadvise(file.cached_.get(), 0, 0, POSIX_FADV_DONTNEED);  // refusal costs only that certainty
     file.open_directly();
     return file;
 }

@@ -20,8 +20,8 @@ public:
           turns_(std::int64_t{layer_.grid.m} * layer_.grid.n, run.in_order, failure),
           places_(static_cast<std::size_t>(layout.pipelines())) {
         for (const auto& device : devices) {
-            shelves_.push_back(std::make_unique<Shelves>(cache_of(*device, Operand::left),
-                                                         cache_of(*device, Operand::right), failure));
+            caches_.push_back(std::make_unique<DeviceCaches>(cache_of(*device, Operand::left),
+                                                             cache_of(*device, Operand::right), failure));
         }
         for (int p = 0; p < layout.pipelines(); ++p) {
             ComputeDevice& device = *devices[static_cast<std::size_t>(layout.device_of(p))];
@@ -52,18 +52,18 @@ public:
 
     void upload(int pipeline, const PipelineTask& task) override {
         Place& place = this->place(pipeline);
-        Shelves& shelves = shelves_of(pipeline);
+        DeviceCaches& caches = caches_of(pipeline);
         const BlockProduct& instance = instance_of(task);
         const auto bring = [&](Side& side, OperandCache& cache, const std::vector<BlockTerm>& terms, const auto& rows) {
             side.there = &cache.take(terms, [&](OperandPlace& to) {
-                const std::lock_guard alone(shelves.link);
+                const std::lock_guard alone(caches.link);
                 in_place_ ? place.lane->upload_rows(to, rows()) : place.lane->upload(to, side.buffer.get());
             });
         };
-        bring(place.left, shelves.left, instance.left, [&] { return matrices_.rows_of_left(instance); });
-        bring(place.right, shelves.right, instance.right, [&] { return matrices_.rows_of_right(instance); });
+        bring(place.left, caches.left, instance.left, [&] { return matrices_.rows_of_left(instance); });
+        bring(place.right, caches.right, instance.right, [&] { return matrices_.rows_of_right(instance); });
         if (brings_result()) {
-            const std::lock_guard alone(shelves.link);
+            const std::lock_guard alone(caches.link);
             place.lane->upload_result(place.before.get());
         }
     }
@@ -71,8 +71,8 @@ public:
     void solve(int pipeline, const PipelineTask& task) override {
         const Place& place = this->place(pipeline);
         place.lane->solve(*place.left.there, *place.right.there, run_.alpha, task.step > 0 ? 1 : run_.beta);
-        shelves_of(pipeline).left.give_back(*place.left.there);
-        shelves_of(pipeline).right.give_back(*place.right.there);
+        caches_of(pipeline).left.give_back(*place.left.there);
+        caches_of(pipeline).right.give_back(*place.right.there);
     }
 
     void download(int pipeline, const PipelineTask& task) override {
@@ -116,9 +116,9 @@ private:
         HostBuffer result, before;  // the latter: what C holds, where devices get that
     };
     /// Of one device.
-    struct Shelves {
-        Shelves(std::vector<std::unique_ptr<OperandPlace>> lefts, std::vector<std::unique_ptr<OperandPlace>> rights,
-                StageFailure& failure)
+    struct DeviceCaches {
+        DeviceCaches(std::vector<std::unique_ptr<OperandPlace>> lefts,
+                     std::vector<std::unique_ptr<OperandPlace>> rights, StageFailure& failure)
             : left(std::move(lefts), failure), right(std::move(rights), failure) {}
         OperandCache left, right;
         /// Operands go up one after another: sharing the link, two pipelines would both be ready late.
@@ -132,7 +132,7 @@ private:
         }
         return places;
     }
-    Shelves& shelves_of(int pipeline) { return *shelves_[static_cast<std::size_t>(layout_.device_of(pipeline))]; }
+    DeviceCaches& caches_of(int pipeline) { return *caches_[static_cast<std::size_t>(layout_.device_of(pipeline))]; }
 
     bool brings_result() const { return run_.beta != 0; }
     Place& place(int pipeline) { return places_[static_cast<std::size_t>(pipeline)]; }
@@ -154,7 +154,7 @@ private:
     HostMatrices& matrices_;
     bool in_place_;
     BlockTurns turns_;
-    std::vector<std::unique_ptr<Shelves>> shelves_;  // before the lanes, which use what is on them
+    std::vector<std::unique_ptr<DeviceCaches>> caches_;  // before the lanes, which use what is on them
     std::vector<Place> places_;
 };
 

@@ -45,7 +45,7 @@ public:
     /// Does it hold whole tiles of C? Otherwise each strip goes there and back with every step.
     virtual bool holds_tiles() const = 0;
 
-    /// Makes transfers from and to this memory fast, until unlock_all(). A wish.
+    /// Makes transfers from and to this memory fast, until unlock_all(), as far as the system allows.
     virtual void lock(std::byte* memory, std::int64_t bytes) = 0;
     virtual void unlock_all() = 0;
 

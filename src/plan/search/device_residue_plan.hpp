@@ -41,7 +41,7 @@ void check_device_residue_plan(const ProductPlan& plan);
 bool fit_tiles(ProductPlan& plan, std::int64_t bytes);
 
 /// The plan of a product that rounds nothing on the way: f32 and f64, rounded once, and i64. With the levels asked for,
-/// as far as they fit, or the best ones. Throws Error(usage) for other types and wishes, and Error(resource) where the
+/// as far as they fit, or the best ones. Throws Error(usage) for other types and options, and Error(resource) where the
 /// workspace is too small.
 ProductPlan make_exact_device_plan(const Problem& problem, const Machine& machine);
 

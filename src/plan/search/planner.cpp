@@ -349,7 +349,7 @@ ProductPlan best_plan(const Problem& problem, const Machine& machine, const Plan
 }
 
 /// The problem with zeros appended.
-Problem extended_problem(const Problem& problem) {
+Problem padded_problem(const Problem& problem) {
     constexpr std::int64_t kUnit = 64;
     Problem larger = problem;
     larger.m = round_up(problem.m, kUnit);
@@ -360,7 +360,7 @@ Problem extended_problem(const Problem& problem) {
 }
 
 /// The plan for the problem with zeros appended, whose levels are those of a plan for the larger problem.
-ProductPlan extended_plan(const Problem& problem, const Machine& machine, const ProductPlan& larger) {
+ProductPlan padded_plan(const Problem& problem, const Machine& machine, const ProductPlan& larger) {
     Problem same_leaf = problem;
     if (is_float(problem.type) && problem.options.leaf == "auto") {
         same_leaf.options.leaf = larger.leaf;
@@ -402,11 +402,11 @@ ProductPlan make_plan(const Problem& problem, const Machine& machine, const Plan
     const double min_gain = best.levels.empty() && !is_by_residues(best) ? limits.min_gain : 1;
     double most_s = best.predicted_s / min_gain;
     // How many zeros a plan needs depends on its levels, so the levels of a stricter word may be the better ones.
-    Problem larger = extended_problem(problem);
+    Problem larger = padded_problem(problem);
     for (const Accuracy word : {Accuracy::fast, Accuracy::balanced, Accuracy::strict}) {
         if (word <= problem.options.accuracy) {
             larger.options.accuracy = word;
-            ProductPlan plan = extended_plan(problem, machine, best_plan(larger, machine, limits));
+            ProductPlan plan = padded_plan(problem, machine, best_plan(larger, machine, limits));
             if (plan.predicted_s < most_s && fits_workspace(plan, problem)) {
                 most_s = plan.predicted_s;
                 best = std::move(plan);
