@@ -14,7 +14,7 @@ namespace heptad {
 namespace {
 
 /// Of doubles: an integer below 2^53 and the exponent of its last place.
-constexpr int kFractionBits = 52, kBias = 1023 + kFractionBits, kNotFinite = 0x7ff - kBias;
+constexpr int kFractionBits = 52, kBias = 1023 + kFractionBits;
 struct Parts {
     std::uint64_t significand;
     int exponent;
@@ -58,8 +58,9 @@ struct Line {
         largest = x > largest ? x : largest;
         squares += x * x;
     }
+    bool is_zero() const { return largest == 0 || not_finite; }
     /// Are the squares in the range of a double, as far as they count?
-    bool has_squares() const { return largest == 0 || (largest > 0x1p-400 && largest < 0x1p400); }
+    bool has_squares() const { return is_zero() || (largest > 0x1p-400 && largest < 0x1p400); }
 };
 
 /// Powers of two modulo a number, as far as shifts of integers of 184 bits go.
@@ -100,7 +101,7 @@ IntegerLines integer_rows(Backend& backend, const ConstView& view) {
                     line(i).squares = 0;
                     for (std::int64_t j = 0; j < view.cols; ++j) {
                         const double x = load(data[i * view.row_stride + j * view.col_stride], view.type);
-                        const double y = std::isfinite(x) ? std::ldexp(x, -top) : 0;
+                        const double y = std::ldexp(x, -top);
                         line(i).squares += y * y;
                     }
                 }
@@ -111,12 +112,11 @@ IntegerLines integer_rows(Backend& backend, const ConstView& view) {
     // Rounding of the squares and their sum, and of the logarithm.
     const double above = (static_cast<double>(view.cols) + 8) * std::numeric_limits<double>::epsilon() + 1e-9;
     for (const Line& line : found) {
-        const bool empty = line.largest == 0;
-        const int last_bit = empty ? 0 : std::ilogb(line.lowest);
+        const int last_bit = line.not_finite ? IntegerLines::kNoBit : line.largest == 0 ? 0 : std::ilogb(line.lowest);
         const int top = line.has_squares() ? 0 : std::ilogb(line.largest);
         lines.last_bit.push_back(last_bit);
-        lines.log2_norm.push_back(empty ? -std::numeric_limits<double>::infinity()
-                                        : std::log2(line.squares) / 2 + top - last_bit + above);
+        lines.log2_norm.push_back(line.is_zero() ? -std::numeric_limits<double>::infinity()
+                                                 : std::log2(line.squares) / 2 + top - last_bit + above);
         lines.not_finite.push_back(line.not_finite);
         lines.all_finite = lines.all_finite && !line.not_finite;
     }
@@ -138,14 +138,11 @@ void write_residues(Backend& backend, const ConstView& window, const IntegerLine
                 for (std::int64_t j = 0; j < filled; ++j) {
                     const double x = load(data[i * window.row_stride + j * window.col_stride], window.type);
                     const Parts parts = parts_of(x);
-                    if (parts.significand == 0 || parts.exponent == kNotFinite) {
-                        row[j] = 0;
-                        continue;
-                    }
                     const int shift =
                         parts.exponent - lines.last_bit[static_cast<std::size_t>(first_line + (by_columns ? j : i))];
-                    // Without branches: signs and shifts of random data cannot be guessed.
-                    const std::uint64_t r = p.remainder(p.remainder(parts.significand >> std::max(-shift, 0)) *
+                    // Without branches: signs and shifts of random data cannot be guessed. Nothing is left of lines
+                    // that are not finite.
+                    const std::uint64_t r = p.remainder(p.remainder(parts.significand >> std::clamp(-shift, 0, 63)) *
                                                         powers[static_cast<std::size_t>(std::max(shift, 0))]);
                     const auto above_half = static_cast<std::int32_t>(2 * r > unsigned_modulus);
                     const std::int32_t sign = -static_cast<std::int32_t>(std::signbit(x));

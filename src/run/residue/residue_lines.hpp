@@ -10,9 +10,12 @@
 namespace heptad {
 
 struct IntegerLines {
+    /// In place of the last bit of a line that is not finite: above all others.
+    static constexpr std::int32_t kNoBit = 1 << 20;
+
     std::vector<std::int32_t> last_bit;  // exponent of the lowest set bit of a line
     std::vector<double> log2_norm;       // of the line as integers, rounded up; -infinity of a line of zeros
-    std::vector<bool> not_finite;        // a NaN or an infinity counts as zero here
+    std::vector<bool> not_finite;        // has a NaN or an infinity: all of it counts as zeros, however much it spans
     bool all_finite = true;
 };
 /// Of the rows of a matrix of floats.

@@ -54,6 +54,25 @@ TEST(integer_lines, residues_are_those_of_the_integers) {
     }
 }
 
+TEST(integer_lines, those_that_are_not_finite_are_zeros_however_much_they_span) {
+    const std::vector<double> values{1e-300, 1e300, std::nan(""), 3, HUGE_VAL, 0x1p-1074, 1, 2, 4};
+    const ConstView rows(values.data(), Type::f64, 3, 3, 3, 1);
+    ThreadPool pool(1);
+    cpu::CpuBackend backend(pool);
+    const IntegerLines lines = integer_rows(backend, rows);
+    EXPECT_EQ(lines.not_finite, (std::vector<bool>{true, true, false}));
+    EXPECT_EQ(lines.log2_norm[0], -HUGE_VAL);
+    EXPECT_EQ(lines.log2_norm[1], -HUGE_VAL);
+    EXPECT_NEAR(lines.log2_norm[2], std::log2(21) / 2, 1e-6);
+    for (const bool by_columns : {false, true}) {
+        std::vector<std::int32_t> residues(9, 99);
+        write_residues(backend, by_columns ? transposed(rows) : rows, lines, 0, by_columns, 251,
+                       View(residues.data(), Type::i32, 3, 3, 3, 1));
+        EXPECT_EQ(residues, by_columns ? (std::vector<std::int32_t>{0, 0, 1, 0, 0, 2, 0, 0, 4})
+                                       : (std::vector<std::int32_t>{0, 0, 0, 0, 0, 0, 1, 2, 4}));
+    }
+}
+
 TEST(moduli, are_coprime_and_their_remainders_right_up_to_56_bits) {
     for (std::size_t i = 0; i < kModuli.size(); ++i) {
         for (std::size_t j = 0; j < i; ++j) {
