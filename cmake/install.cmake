@@ -71,7 +71,8 @@ if(TARGET heptad_shared)
   foreach(drop_in heptad_blas heptad_blas_prefixed)
     install(TARGETS ${drop_in} # where it was built
       LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} OPTIONAL COMPONENT library NAMELINK_COMPONENT dev)
-    heptad_pkg_config(${drop_in} "-Wl,--no-as-needed -l${drop_in} -Wl,--as-needed"
+    # Nothing is said about what follows: the BLAS, which --as-needed would drop where all that is called is ours.
+    heptad_pkg_config(${drop_in} "-Wl,--push-state,--no-as-needed -l${drop_in} -Wl,--pop-state"
       "large gemm and syrk calls by Heptad; link it before the BLAS")
     install(FILES ${PROJECT_BINARY_DIR}/${drop_in}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
   endforeach()

@@ -10,6 +10,12 @@ if(NOT HEPTAD_SANITIZE)
   target_compile_definitions(api_blas_drop_in_test PRIVATE HEPTAD_PRIVATE_BLAS="$<TARGET_FILE:api_private_blas>")
   add_dependencies(api_blas_drop_in_test api_private_blas)
 
+  heptad_test(api/blas/link_line_test ALONE)
+  target_compile_definitions(api_blas_link_line_test PRIVATE HEPTAD_BLAS_LIBRARY="$<TARGET_FILE:heptad_blas>"
+    HEPTAD_BUILD="${PROJECT_BINARY_DIR}" HEPTAD_CC="${CMAKE_C_COMPILER}"
+    HEPTAD_DROP_IN_PAGE="${PROJECT_SOURCE_DIR}/docs/drop-in.md" HEPTAD_MADE_UP_BLAS="$<TARGET_FILE:api_made_up_blas>")
+  add_dependencies(api_blas_link_line_test heptad_blas heptad_blas_prefixed api_made_up_blas)
+
   if(HEPTAD_HAS_CUDA)
     heptad_test(api/blas/device_test heptad_blas api_made_up_blas ALONE LABELS gpu)
     target_link_options(api_blas_device_test PRIVATE -Wl,--no-as-needed)
