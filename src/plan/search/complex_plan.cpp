@@ -75,6 +75,9 @@ ProductPlan real_plan(const ProductPlan& plan) {
 }
 
 std::int64_t real_copies_bytes(const ProductPlan& plan) {
+    if (plan.m == 0 || plan.k == 0 || plan.n == 0) {
+        return 0;
+    }
     const auto bytes = [&](std::int64_t parts, std::int64_t rows, std::int64_t cols) {
         const std::int64_t all = checked_mul(parts, checked_mul(rows, cols));
         return round_up(checked_mul(all, static_cast<std::int64_t>(element_bytes(part_type(plan.type)))),

@@ -43,6 +43,9 @@ bool is_by_bytes(const ProductPlan& plan) {
 }
 
 std::int64_t residue_workspace_bytes(const ProductPlan& plan) {
+    if (plan.m == 0 || plan.k == 0 || plan.n == 0) {
+        return 0;  // at most beta C
+    }
     const auto aligned = [](std::int64_t bytes) { return round_up(bytes, kWorkspaceAlignment); };
     if (is_by_bytes(plan)) {
         const HostResidueLayout layout = host_residue_layout(plan);

@@ -295,7 +295,9 @@ RunReport multiply_over_devices(Factor alpha, const ConstView& a, const ConstVie
     fail_if(is_packed(plan), ErrorCode::usage, "the plan is for packed bits; use it for a product of packed bits");
     const HostForecast told = check_plan_over_devices(plan);
     if (is_empty_product(alpha, a, c)) {
-        return multiply_in_memory(alpha, a, b, beta, c, Options{}, context);
+        Options options;
+        options.accuracy = takes_whole_k(host_problem(plan)) ? Accuracy::exact : Accuracy::balanced;
+        return multiply_in_memory(alpha, a, b, beta, c, options, context);
     }
     const DeviceList list = parse_device_list(plan.host->devices);
     Options limits;

@@ -16,8 +16,8 @@ constexpr std::int64_t kMostBand_bytes = std::int64_t{64} << 20;  // higher band
 
 }  // namespace
 
-void write_scaled(const MatrixFile& c0, Factor beta, std::int64_t memory_bytes, const PartialFile& result,
-                  IoQueue& queue, const FileHooks& hooks) {
+void write_scaled(const MatrixFile& c0, Factor beta, Accuracy accuracy, std::int64_t memory_bytes,
+                  const PartialFile& result, IoQueue& queue, const FileHooks& hooks) {
     FileLayout from = c0.layout(), to = result.layout();
     from.block_bytes = to.block_bytes = 1;
     const std::int64_t pitch = to.pitch_bytes();
@@ -38,7 +38,7 @@ void write_scaled(const MatrixFile& c0, Factor beta, std::int64_t memory_bytes, 
         if (from.packed) {  // bits are added as they are
             clear_beyond(from.cols, from.cols, c);
         } else {
-            scale_in_memory(beta, c, hooks.threads);
+            scale_in_memory(beta, c, hooks.threads, accuracy);
         }
         result.write(queue, to, window, made.data(), pitch);
         if (hooks.progress) {

@@ -10,7 +10,7 @@
 namespace heptad {
 
 /// Band by band of rows, in that memory or, where it is less, in what one row takes. Throws Error(cancelled).
-void write_scaled(const MatrixFile& c0, Factor beta, std::int64_t memory_bytes, const PartialFile& result,
-                  IoQueue& queue, const FileHooks& hooks);
+void write_scaled(const MatrixFile& c0, Factor beta, Accuracy accuracy, std::int64_t memory_bytes,
+                  const PartialFile& result, IoQueue& queue, const FileHooks& hooks);
 
 }  // namespace heptad

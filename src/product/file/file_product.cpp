@@ -341,7 +341,7 @@ private:
         PartialFile result(names_, header_bytes(), result_layout(request_, sources_));
         const std::unique_ptr<IoQueue> queue = make_io_queue(request_.io);
         if (inputs.c0) {
-            write_scaled(*inputs.c0, request_.beta, request_.memory_bytes, result, *queue, hooks_);
+            write_scaled(*inputs.c0, request_.beta, request_.accuracy, request_.memory_bytes, result, *queue, hooks_);
             inputs.require_unchanged();
         }
         if (request_.verify) {

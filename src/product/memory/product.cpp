@@ -320,11 +320,6 @@ RunReport multiply_in_memory(Factor alpha, const ConstView& a, const ConstView& 
     if (is_complex(c.type) && options.accuracy == Accuracy::exact) {
         require_single_rounding(alpha, beta, c);
     }
-    if (options.accuracy == Accuracy::exact && (c.rows == 0 || c.cols == 0 || a.cols == 0)) {  // at most beta C
-        Options by_one_product = options;
-        by_one_product.accuracy = Accuracy::strict;
-        return multiply_in_memory(alpha, a, b, beta, c, by_one_product, context, carried_out);
-    }
     validate_workspace(context.workspace, context.workspace_bytes, a, b, c);
     if (options.overwrite_inputs && !may_serve_as_scratch(a, b)) {
         Options keeping = options;
@@ -346,10 +341,13 @@ RunReport multiply_in_memory(Factor alpha, const ConstView& a, const ConstView& 
     return execute(make_ready(plan), alpha, a, b, beta, c, context);
 }
 
-void scale_in_memory(Factor beta, const View& c, int threads) {
+void scale_in_memory(Factor beta, const View& c, int threads, Accuracy accuracy) {
     const ConstView a(nullptr, c.type, c.rows, 0, 1, 1), b(nullptr, c.type, 0, c.cols, c.cols, 1);
-    if (beta != 1.0 && c.rows > 0 && c.cols > 0) {
-        multiply_in_memory(0, a, b, beta, c, Options{}, {.threads = threads});
+    Options options;
+    options.accuracy = accuracy;
+    const bool changes = beta != 1.0 || accuracy == Accuracy::exact;  // an exact zero is positive
+    if (changes && c.rows > 0 && c.cols > 0) {
+        multiply_in_memory(0, a, b, beta, c, options, {.threads = threads});
     }
 }
 

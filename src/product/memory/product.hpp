@@ -54,8 +54,8 @@ RunReport multiply_in_memory(Factor alpha, const ConstView& a, const ConstView& 
 RunReport multiply_in_memory(Factor alpha, const ConstView& a, const ConstView& b, Factor beta, const View& c,
                              const ProductPlan& plan, const ProductContext& context);
 
-/// c = beta * c.
-void scale_in_memory(Factor beta, const View& c, int threads);
+/// c = beta * c. `exact`: rounded once, as that of other sizes.
+void scale_in_memory(Factor beta, const View& c, int threads, Accuracy accuracy = Accuracy::balanced);
 
 /// Growth of a plan's errors as it is expected on this machine (plan/predict/error_bound.hpp).
 double expected_growth_here(const ProductPlan& plan);

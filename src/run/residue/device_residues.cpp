@@ -260,7 +260,9 @@ RunReport run_residues_on_device(const ProductPlan& plan, Backend& backend, cons
     }
     start_product(hooks);
     if (rounds_once(plan)) {
-        return DeviceResidues(plan, backend, product, workspace, hooks).run_exactly();
+        Product scaled = product;
+        scaled.alpha = product.reads_operands() ? product.alpha : 0;  // of no products it may be any
+        return DeviceResidues(plan, backend, scaled, workspace, hooks).run_exactly();
     }
     if (!product.reads_operands() || !std::isfinite(product.alpha) || !std::isfinite(product.imaginary.alpha)) {
         backend.begin_product(workspace, 0);

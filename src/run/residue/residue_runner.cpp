@@ -288,6 +288,23 @@ private:
     const bool is_usual_;  // one rounding of each integer is all
 };
 
+/// c = beta c, rounded once.
+void scale_once(Backend& backend, double beta, const View& c) {
+    constexpr std::int64_t kTogether = 16;
+    share_lines(backend, c.rows, kTogether, [&](std::int64_t begin, std::int64_t end) {
+        with_stored_type(c.type, [&]<class T>() {
+            for (std::int64_t i = begin; i < end; ++i) {
+                for (std::int64_t j = 0; j < c.cols; ++j) {
+                    T& to = static_cast<T*>(c.data)[i * c.row_stride + j * c.col_stride];
+                    const double old = beta == 0 ? 0 : to_double(to);
+                    const bool is_finite = std::isfinite(beta) && std::isfinite(old);
+                    to = from_double<T>(is_finite ? rounded_once(1, {}, 0, beta, old, c.type) : beta * old);
+                }
+            }
+        });
+    });
+}
+
 }  // namespace
 
 RunReport run_residue_plan(const ProductPlan& plan, Backend& backend, const Product& product, void* workspace,
@@ -299,13 +316,14 @@ RunReport run_residue_plan(const ProductPlan& plan, Backend& backend, const Prod
         return {};
     }
     start_product(hooks);
-    Product looked_at = product;
-    if (product.alpha == 0) {  // neither is looked at
-        looked_at.a.cols = looked_at.b.rows = 0;
+    RunReport report;
+    if (!product.reads_operands()) {
+        scale_once(backend, product.beta, product.c);
+    } else if (leaf_traits(plan.leaf).by_residues) {
+        report = ExactByBytes(plan, backend, product, workspace, hooks).run();
+    } else {
+        report = ExactByPlanes(plan, backend, product, workspace, hooks).run();
     }
-    const RunReport report = leaf_traits(plan.leaf).by_residues
-                                 ? ExactByBytes(plan, backend, looked_at, workspace, hooks).run()
-                                 : ExactByPlanes(plan, backend, looked_at, workspace, hooks).run();
     finish_product(hooks);
     return report;
 }

@@ -47,6 +47,20 @@ TEST(ExactOverDevices, products_have_the_bits_of_one_place_whatever_is_cut) {
     }
 }
 
+TEST(ExactOverDevices, a_plan_without_products_rounds_beta_c_once) {
+    const GuardedMatrix a = uniform(Type::f32, 50, 40, 1), b = uniform(Type::f32, 40, 30, 2);
+    const GuardedMatrix c0 = uniform(Type::f32, 50, 30, 3);
+    Options options;
+    options.accuracy = Accuracy::exact;
+    GuardedMatrix expected = c0, c = c0;
+    multiply_in_memory(0, a.view(), b.view(), 0.1, expected.view(), options, {});
+    options.device = "cpu:2";
+    options.accumulate = true;
+    const ProductPlan plan = make_plan_over_devices({50, 40, 30}, Type::f32, Type::f32, options, {}).plan;
+    multiply_over_devices(0, a.view(), b.view(), 0.1, c.view(), plan, {});
+    EXPECT_TRUE(c.equals_byte_for_byte(expected));
+}
+
 TEST(ExactOverDevices, plans_leave_k_whole_parse_back_and_give_the_same_bits) {
     const GuardedMatrix a = uniform(Type::f32, 150, 110, 1), b = uniform(Type::f32, 110, 130, 2);
     const GuardedMatrix c0 = uniform(Type::f32, 150, 130, 3);

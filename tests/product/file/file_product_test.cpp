@@ -80,6 +80,22 @@ TEST_F(FileProductTest, exact_has_the_bits_of_the_product_in_memory_for_every_cu
     EXPECT_GT(tiles, 60) << "nothing was cut";
 }
 
+TEST_F(FileProductTest, exact_without_products_rounds_beta_c_once) {
+    Options options;
+    options.accuracy = Accuracy::exact;
+    for (const Type type : {Type::f32, Type::f64, Type::c64}) {
+        FileProductRequest request = prepare({.m = 30, .k = 0, .n = 40, .type = type, .adds = true});
+        Matrix expected = generate("normal", 30, 40, type, 7);
+        write_npy(folder_ / "C0.npy", expected.view());
+        request.beta = 0.1;
+        request.accuracy = Accuracy::exact;
+        const ConstView a(nullptr, type, 30, 0, 1, 1), b(nullptr, type, 0, 40, 40, 1);
+        multiply_in_memory(1, a, b, request.beta, expected.view(), options);
+        multiply(request);
+        EXPECT_EQ(bytes_of(read_npy(folder_ / "C.npy", type).view()), bytes_of(expected.view())) << type_name(type);
+    }
+}
+
 TEST_F(FileProductTest, exact_is_refused_where_it_would_not_be_exact) {
     Options options;
     options.accuracy = Accuracy::exact;

@@ -174,6 +174,17 @@ TEST(device_residues, zeros_are_not_multiplied) {
     }
 }
 
+TEST(device_residues, without_products_alpha_may_be_any) {
+    Operands x(50, 0, 41, Layout::rows);
+    x.c.fill(3);
+    const ProductPlan plan = exact_plan(50, 0, 41, 50, 41);
+    HostResidues backend;
+    std::vector<std::byte> workspace(static_cast<std::size_t>(plan.workspace_bytes));
+    run_plan(plan, backend, std::numeric_limits<double>::infinity(), x.a.view(), x.b.view(), 2, x.c.view(),
+             workspace.data());
+    EXPECT_EQ(x.c.get(49, 40), 6);
+}
+
 TEST(device_residues, data_beyond_the_moduli_is_refused_and_c_is_as_it_was) {
     for (const Layout layout : {Layout::rows, Layout::columns}) {
         Operands x(50, 33, 41, layout);
