@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "plan/model/machine.hpp"
 
@@ -166,6 +167,66 @@ TEST(machine, measured_plans_are_kept_and_checked) {
     refused([](MeasuredPlan& row) { row.std_error = -1; });
     refused([](MeasuredPlan& row) { row.error_growth = HUGE_VAL; });
     refused([](MeasuredPlan& row) { row.plan.levels[0] = "nobody"; });
+}
+
+/// Files of tune were written by any version, and by each in the same way.
+TEST(machine, text_is_byte_for_byte_what_it_always_was) {
+    Machine machine;
+    machine.cpu = "a \"CPU\"";
+    machine.threads = 3;
+    machine.measured = true;
+    machine.leaves = {
+        {"heptad", Type::f64, 2, {{8, 8, 8, 1e-7}, {64, 32, 16, 0.125, "fast"}}, 1.25, {{128, 128, 128, 1e-4}}},
+        {"blis", Type::boolean, 1, {}}};
+    machine.measured_plans = {{Type::f64, 4096, 64, 4096, {{}, "blis-mt"}, 1, 0, 5, 1},
+                              {Type::c64, 1, 2, 3, {{"winograd", "3x3x3-23"}, "heptad"}, 0.75, 0.125, 4, 0.5, 3.5}};
+    machine.passes = {{Type::bf16, "gather", 64, 1, 4.1e12, 4e12}};
+    machine.fused_device = {132, 3e-6, 1e-7};
+    machine.fused = {{.tile = FusedTile::tall, .regular = true, .flops_per_s = 1e13, .atomic_flops = 2.5}};
+    machine.bit_splits = {{65536, 1, 3, 0.04}};
+    machine.bit_hosts = {{65536, 1 << 30, 1, 2, 0.2, 0.25}};
+    const char* const text = R"({"cpu": "a \"CPU\"", "threads": 3, "measured": true,
+        "combine_bytes_per_s": 20000000000.0, "scan_bytes_per_s": 20000000000.0, "call_s": 2e-06, "leaves": [
+        {"leaf": "heptad", "type": "f64", "threads": 2, "misaligned": 1.25,
+         "samples_m_k_n_s": [[8, 8, 8, 1e-07], [64, 32, 16, 0.125, "fast"]],
+         "in_batches_m_k_n_s": [[128, 128, 128, 0.0001]]},
+        {"leaf": "blis", "type": "bool", "threads": 1, "misaligned": 1.0,
+         "samples_m_k_n_s": [], "in_batches_m_k_n_s": []}], "measured_plans": [
+        {"type": "f64", "m": 4096, "k": 64, "n": 4096, "levels": [], "leaf": "blis-mt",
+         "relative_time": 1.0, "std_error": 0.0, "rounds": 5, "modelled_time": 1.0},
+        {"type": "c64", "m": 1, "k": 2, "n": 3, "levels": ["winograd", "3x3x3-23"], "leaf": "heptad",
+         "relative_time": 0.75, "std_error": 0.125, "rounds": 4, "modelled_time": 0.5, "error_growth": 3.5}],
+        "passes": [{"type": "bf16", "pass": "gather", "threads": 64, "places": 1,
+         "bytes_per_s": 4100000000000.0, "usual_bytes_per_s": 4000000000000.0}],
+        "fused_device": {"multiprocessors": 132, "launch_s": 3e-06, "product_s": 1e-07}, "fused": [
+        {"type": "f32", "tile": "tall", "tile_m": 128, "tile_n": 128, "blocks_of_multiprocessor": 1,
+         "most_terms": 4, "most_targets": 4, "regular": true, "flops_per_s": 10000000000000.0,
+         "addition_flops": 1.0, "update_flops": 1.0, "global_bytes_per_s": 1000000000000.0, "alone": 1.0,
+         "misaligned": 1.0, "atomic_flops": 2.5, "edge": 1.0, "turn_s": 0.0}],
+        "bit_splits_n_serial_parallel_s": [[65536, 1, 3, 0.04]], "bit_hosts": [{"n": 65536,
+         "device_memory_bytes": 1073741824, "host_levels": 1, "pipelines": 2, "predicted_s": 0.2, "seconds": 0.25}]})";
+    EXPECT_EQ(print_machine(machine), nlohmann::ordered_json::parse(text).dump(1));
+    EXPECT_EQ(print_machine(parse_machine(text)), print_machine(machine));
+}
+
+TEST(machine, what_files_from_before_do_not_have_is_as_usual) {
+    Machine machine = two_leaves();
+    machine.fused = {{.flops_per_s = 1e13, .addition_flops = 1.5, .update_flops = 2.5}};
+    nlohmann::ordered_json old = nlohmann::ordered_json::parse(print_machine(machine));
+    old["leaves"][0].erase("misaligned");
+    old["leaves"][0].erase("in_batches_m_k_n_s");
+    old["fused_device"].erase("product_s");
+    for (const char* key : {"regular", "atomic_flops", "edge", "turn_s"}) {
+        old["fused"][0].erase(key);
+    }
+    const Machine again = parse_machine(old.dump());
+    EXPECT_EQ(again.leaves[0].misaligned, 1);
+    EXPECT_EQ(again.fused_device.product_s, 0);
+    EXPECT_FALSE(again.fused[0].regular);
+    EXPECT_EQ(again.fused[0].atomic_flops, 2.5) << "an update";
+    EXPECT_EQ(again.fused[0].edge, 1);
+    EXPECT_EQ(again.fused[0].turn_s, 0);
+    EXPECT_EQ(again.fused[0].addition_flops, 1.5);
 }
 
 TEST(machine, print_parses_back) {
