@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "algorithm/catalogue.hpp"
+#include "api/blas/float_exceptions.hpp"
 #include "api/blas/takeover.hpp"
 #include "api/blas/without_library.hpp"
 #include "api/drop_in/loaded_function.hpp"
@@ -217,9 +218,7 @@ void log_call(const GemmCall& call, RealFunction& real, ProbeSeconds probe, cons
     std::abort();
 }
 
-}  // namespace
-
-bool multiply_fast(const GemmCall& call, RealFunction& real, ProbeSeconds probe) noexcept {
+bool multiply_if_it_pays(const GemmCall& call, RealFunction& real, ProbeSeconds probe) noexcept {
     bool is_under_way = false;
     try {
         cpu::use_no_vendor_libraries();
@@ -246,6 +245,12 @@ bool multiply_fast(const GemmCall& call, RealFunction& real, ProbeSeconds probe)
     return false;
 }
 
+}  // namespace
+
+bool multiply_fast(const GemmCall& call, RealFunction& real, ProbeSeconds probe) noexcept {
+    return without_float_exceptions(call.c, [&] { return multiply_if_it_pays(call, real, probe); });
+}
+
 void multiply_without_library(const GemmCall& call) noexcept {
     try {
         cpu::use_no_vendor_libraries();
@@ -255,7 +260,10 @@ void multiply_without_library(const GemmCall& call) noexcept {
         options.leaf = "heptad";
         ProductContext context;
         context.threads = threads_for(RealFunction("", nullptr));
-        multiply_in_memory(call.alpha, call.a, call.b, call.beta, call.c, options, context);
+        without_float_exceptions(call.c, [&] {
+            multiply_in_memory(call.alpha, call.a, call.b, call.beta, call.c, options, context);
+            return true;
+        });
     } catch (const std::exception& error) {
         give_up(error.what());
     }

@@ -3,7 +3,7 @@ if(NOT HEPTAD_SANITIZE)
   add_library(api_made_up_blas SHARED api/blas/made_up_blas.cpp)
   target_include_directories(api_made_up_blas PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   add_library(api_private_blas MODULE api/blas/private_blas.cpp)
-  foreach(name drop_in_test complex_drop_in_test knobs_test short_of_memory_test)
+  foreach(name drop_in_test complex_drop_in_test float_exceptions_test knobs_test short_of_memory_test)
     heptad_test(api/blas/${name} heptad_blas api_made_up_blas ALONE) # in this order
     target_link_options(api_blas_${name} PRIVATE -Wl,--no-as-needed)
   endforeach()
