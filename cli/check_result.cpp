@@ -18,7 +18,7 @@ const char* verdict_name(Verdict verdict) {
 
 std::string remark_on(const RunReport& report) {
     if (report.fell_back) {
-        return report.uneven ? "; A and B are uneven, so it was multiplied classically"
+        return report.uneven ? "; levels would lose more than a digit on this data, so it was multiplied classically"
                : report.short_numbers
                    ? "; A and B hold so few digits that the classical product is all but exact, so it was that one"
                    : "; A or B holds NaN, Inf or values whose sums might overflow, so it was multiplied "

@@ -53,7 +53,7 @@ struct FileReport {
     double typical_error = 0;      ///< expected largest error over |a_i||b_j| (2-norms) on even data; exact types: 0
     double predicted_speedup = 0;  ///< over the library's classical product; 0: it is that product, or not known
     bool fell_back = false;        ///< it was classical: a NaN, an infinity, possible overflow, or as the next two say
-    bool uneven = false;           ///< too uneven for levels (docs/accuracy.md); with fell_back: it has none
+    bool uneven = false;           ///< levels would lose more than a digit (docs/accuracy.md); fell_back: it has none
     bool short_numbers = false;    ///< so few digits that the classical product is almost exact: it has no levels
     bool scaled = false;           ///< powers of two were taken out of rows and columns and put back into C
     bool in_pieces = false;        ///< from file to file; the next fields are about that

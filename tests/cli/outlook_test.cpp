@@ -188,8 +188,17 @@ TEST_F(Outlook, mul_says_when_uneven_data_was_multiplied_classically) {
     EXPECT_EQ(done["guaranteed_bound"]["norm"], "(|A||B|)_ij");
     EXPECT_TRUE(done["predicted_speedup"].is_null());
     const std::vector<std::string> lines = lines_of(heptad_ok(with_levels(mul())));
-    EXPECT_TRUE(contains(lines[0], "; A and B are uneven, so it was multiplied classically")) << lines[0];
+    EXPECT_TRUE(
+        contains(lines[0], "; levels would lose more than a digit on this data, so it was multiplied classically"))
+        << lines[0];
     EXPECT_EQ(lines[1], "expected error: the classical product's");
+}
+
+TEST_F(Outlook, mul_calls_no_data_uneven_that_is_even) {
+    heptad_ok({"gen", "uniform", "--shape", "1024x1024", "-o", "A.npy"});  // three levels are tried on it, and refused
+    const std::string text = heptad_ok({"mul", "A.npy", "A.npy", "-o", "C.npy", "--device", "cpu", "--levels", "3"});
+    EXPECT_TRUE(contains(text, "; levels would lose more than a digit on this data")) << text;
+    EXPECT_FALSE(contains(text, "uneven")) << text;
 }
 
 TEST_F(Outlook, help_tells_what_the_words_promise) {

@@ -399,8 +399,9 @@ FileProductReport multiply_files(const FileProductRequest& request, const StageP
         asked.resume = false;
         FileProductReport report = FileProduct(asked, stage, hooks, trace).run();
         report.no_layers =
-            "A or B holds NaN, Inf, values whose sums might overflow, uneven rows or columns, or numbers so short that "
-            "the classical product is all but exact, so that the product was made again without outer levels";
+            "A or B holds NaN, Inf, values whose sums might overflow, or numbers so short that the classical product "
+            "is all but exact, or outer levels would lose more than a digit on this data, so that the product was made "
+            "again without them";
         return report;
     }
 }
