@@ -20,7 +20,8 @@ std::string time_line(const ProductPlan& plan) {
     const double operations = operation_count({plan.m, plan.k, plan.n}, plan.type);
     std::string text = fmt::format("# predicted time  {}", format_seconds(plan.predicted_s));
     if (plan.predicted_s > 0 && operations > 0) {
-        text += fmt::format(" ({} effective)", format_rate(operations / plan.predicted_s, plan.type));
+        text += fmt::format(" ({} effective{})", format_rate(operations / plan.predicted_s, plan.type),
+                            plan.transfers ? ", transfers included" : "");
     }
     return text + "\n";
 }

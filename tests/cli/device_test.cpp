@@ -26,8 +26,8 @@ TEST_F(Device, info_tells_the_devices_or_why_there_are_none) {
 
 TEST_F(Device, plan_needs_no_device_and_says_what_it_knows_of_one) {
     for (const char* name : {"cuda", "cuda:0", "cuda:7"}) {
-        const std::string text = heptad_ok({"plan", "8192", "8192", "8192", "--type", "bf16", "--device", name});
-        EXPECT_EQ(last_line(text).rfind("plan 8192x8192x8192 bf16 backend=cuda", 0), 0U) << text;
+        const std::string text = heptad_ok({"plan", "2048", "2048", "2048", "--type", "bf16", "--device", name});
+        EXPECT_EQ(last_line(text).rfind("plan 2048x2048x2048 bf16 backend=cuda", 0), 0U) << text;
         EXPECT_TRUE(contains(text, "\n# machine ")) << text;
         EXPECT_TRUE(contains(text, "measured")) << text;
     }
@@ -40,6 +40,18 @@ TEST_F(Device, plan_needs_no_device_and_says_what_it_knows_of_one) {
                                               "fast", "--memory", std::to_string(3LL * 4 * 16384 * 16384)});
     EXPECT_EQ(tight["workspace_bytes"], 0);
     EXPECT_FALSE(heptad_json({"plan", "64", "64", "64", "--device", "cpu"}).contains("machine"));
+}
+
+TEST_F(Device, plan_shows_the_transfers_that_mul_makes_beside_a_large_product) {
+    for (const char* accuracy : {"strict", "balanced", "fast"}) {
+        const std::vector<std::string> words{"plan", "8192",     "8192", "8192",       "--type",
+                                             "f32",  "--device", "cuda", "--accuracy", accuracy};
+        const std::string text = heptad_ok(words), line = last_line(text);
+        EXPECT_TRUE(contains(text, " effective, transfers included)\n")) << text;
+        EXPECT_EQ(line.rfind("plan 8192x8192x8192 f32 transfers={", 0), 0U) << line;
+        EXPECT_TRUE(contains(line, "backend=cuda")) << line;
+        EXPECT_EQ(heptad_json(words)["plan"], line);
+    }
 }
 
 TEST_F(Device, mul_gives_the_product_or_exits_4) {
@@ -79,6 +91,8 @@ TEST_F(Device, mul_moves_large_matrices_beside_their_product) {
             {"mul", "L.npy", "R.npy", "-o", "C.npy", "--device", "cuda", "--accuracy", accuracy, "--verify"});
         EXPECT_TRUE(done["verified"].get<bool>());
         EXPECT_TRUE(contains(done["plan"].get<std::string>(), "plan 8192x8192x8192 f32 transfers={")) << done["plan"];
+        EXPECT_EQ(heptad_json({"plan", "8192", "8192", "8192", "--device", "cuda", "--accuracy", accuracy})["plan"],
+                  done["plan"]);
         EXPECT_GT(done["predicted_s"].get<double>(), 0);
         EXPECT_GT(done["error_bound"].get<double>(), 0);
         write("plan.json", done.dump());

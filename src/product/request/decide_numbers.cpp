@@ -111,11 +111,6 @@ RequestPlan decide_numbers(const Request& request, const OperandFacts& facts, bo
         plan.device = cuda::device_index(options.device);
         if (carried_out) {
             options.workspace_limit_bytes = device_workspace_after(operand_bytes, request, plan.device);
-            TransferDecision made =
-                plan_host_operands(facts.size, facts.type, facts.type, options.accumulate, options, context);
-            if (made.is_divided()) {
-                plan.divided = std::move(made);
-            }
         } else {
             if (request.memory_bytes) {
                 options.workspace_limit_bytes = workspace_after(operand_bytes, request);
@@ -123,6 +118,11 @@ RequestPlan decide_numbers(const Request& request, const OperandFacts& facts, bo
             const Machine machine = load_device_machine(plan.device);
             plan.machine = machine.cpu;
             plan.machine_measured = machine.measured;
+        }
+        TransferDecision made =
+            plan_host_operands(facts.size, facts.type, facts.type, options.accumulate, options, context);
+        if (made.is_divided()) {
+            plan.divided = std::move(made);
         }
         plan.decided = plan.divided ? plan.divided->plan : plan_device_product(m, k, n, facts.type, options, context);
     }
