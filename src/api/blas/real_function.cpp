@@ -43,6 +43,19 @@ constexpr std::array<ThreadsGetter, 7> kThreadsGetters{{{"openblas_get_num_threa
                                                         {"bli_thread_get_num_threads", true},
                                                         {"flexiblas_get_num_threads", false}}};
 
+/// With OpenMP, OpenBLAS takes over what omp_set_num_threads() said at its own next call, which may never come, because
+/// large ones are ours. Null: it is another build, or another library.
+void* openmp_threads_getter(void* handle) {
+    for (const char* name : {"openblas_get_parallel", "openblas_get_parallel64_"}) {
+        constexpr int kOpenMp = 2;
+        const auto parallel = reinterpret_cast<int (*)()>(dlsym(handle, name));
+        if (parallel != nullptr && parallel() == kOpenMp) {
+            return dlsym(handle, "omp_get_max_threads");
+        }
+    }
+    return nullptr;
+}
+
 /// Where integers have 64 bits, these elements are fewer than none; where they have 32, they are three.
 bool has_64_bit_integers(void* handle) {
     using Isamax = std::int64_t (*)(const std::int64_t*, const float*, const std::int64_t*);
@@ -72,8 +85,9 @@ AnyFunction RealFunction::find() noexcept {
         counts_in_64_bits_.store(has_64_bit_integers(handle));
         for (const ThreadsGetter& getter : kThreadsGetters) {
             if (void* const function = dlsym(handle, getter.name)) {
+                void* const by_openmp = openmp_threads_getter(handle);
                 counts_in_long_.store(getter.counts_in_long);
-                threads_getter_.store(reinterpret_cast<AnyFunction>(function));
+                threads_getter_.store(reinterpret_cast<AnyFunction>(by_openmp != nullptr ? by_openmp : function));
                 break;
             }
         }

@@ -44,6 +44,15 @@ int openblas_get_num_threads() {
     return made_up_calls.threads;
 }
 
+int openblas_get_parallel() {
+    return made_up_calls.build;
+}
+
+int omp_get_max_threads() {
+    ++made_up_calls.openmp_threads_asked;
+    return 1;
+}
+
 int omp_in_parallel() {
     return made_up_calls.in_parallel;
 }

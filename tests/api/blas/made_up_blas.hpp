@@ -17,11 +17,15 @@ struct MadeUpCalls {
     std::atomic<int> threads;  // what openblas_get_num_threads() answers
     std::atomic<int> threads_asked;
     std::atomic<int> in_parallel;  // what omp_in_parallel() answers
+    std::atomic<int> build;        // what openblas_get_parallel() answers: 2 for OpenMP
+    std::atomic<int> openmp_threads_asked;
 };
 MADE_UP extern MadeUpCalls made_up_calls;
 
 MADE_UP int openblas_get_num_threads();
+MADE_UP int openblas_get_parallel();
 MADE_UP int omp_in_parallel();
+MADE_UP int omp_get_max_threads();
 MADE_UP void dgemm_(const char*, const char*, const int*, const int*, const int*, const double*, const double*,
                     const int*, const double*, const int*, const double*, double*, const int*, std::size_t,
                     std::size_t);
