@@ -61,6 +61,7 @@ const char* environment(const char* name) {
 }
 
 constinit std::atomic<int> tuning_scopes{0};
+constinit std::atomic<bool> must_read_named_files{true};
 
 /// Holding a lock takes milliseconds; longer means that its holder hangs.
 constexpr std::chrono::seconds kMostPatience{30};
@@ -196,6 +197,10 @@ TuningScope::~TuningScope() {
     --tuning_scopes;
 }
 
+void allow_unreadable_files() {
+    must_read_named_files = false;
+}
+
 std::string way_back(const std::string& file) {
     std::error_code ignored;
     return !file.empty() && std::filesystem::is_regular_file(file, ignored)
@@ -207,7 +212,9 @@ std::vector<Machine> read_machines(const TuneFile& file, NamedFile missing) {
     if (file.path.empty()) {
         return {};
     }
-    if (file.named && missing == NamedFile::must_exist && tuning_scopes == 0 && access(file.path.c_str(), R_OK) != 0) {
+    const bool must_exist = missing == NamedFile::must_exist && tuning_scopes == 0;
+    const bool must_read = file.named && must_read_named_files;
+    if (must_read && must_exist && access(file.path.c_str(), R_OK) != 0) {
         fail(ErrorCode::input,
              "{} names '{}', which cannot be read: {}; correct the name or unset the variable (`heptad tune` makes the "
              "file)",
@@ -217,7 +224,7 @@ std::vector<Machine> read_machines(const TuneFile& file, NamedFile missing) {
         const std::optional<nlohmann::json> root = read_root(file);
         return root && is_for(file, *root) ? machines_in(*root, false) : std::vector<Machine>{};
     } catch (const Error& error) {
-        if (file.named) {
+        if (must_read) {
             not_a_tune_file(file, error.what());
         }
         return {};  // damaged: as if it were not there

@@ -31,6 +31,9 @@ public:
     TuningScope& operator=(const TuningScope&) = delete;
 };
 
+/// From now on this process goes by the built-in figures where a file that is named cannot be read.
+void allow_unreadable_files();
+
 /// The measured description for that many threads, or the default one: a file in the cache that is missing, damaged or
 /// of another machine counts as not measured. Leaves that this machine does not have are left out. Throws Error(input)
 /// for a file that the user named and that cannot be read.

@@ -10,6 +10,7 @@
 #include "base/cores.hpp"
 #include "base/names.hpp"
 #include "base/shared_state.hpp"
+#include "io/machine_file.hpp"
 
 namespace heptad::drop_in {
 namespace {
@@ -99,6 +100,19 @@ void read_algorithm(std::string& algorithm) {
     }
 }
 
+/// Plans refuse a file that cannot be read. Here nobody would hear of that, and every call would be passed on.
+void read_tune_file() {
+    const std::string_view file = setting("HEPTAD_TUNE_FILE");
+    try {
+        if (!file.empty()) {
+            static_cast<void>(read_machines(tune_file_for("", "HEPTAD_TUNE_FILE")));
+        }
+    } catch (const Error&) {
+        complain("HEPTAD_TUNE_FILE", file, "a file that `heptad tune` has made");
+    }
+    allow_unreadable_files();
+}
+
 Knobs read_knobs() {
     Knobs knobs;
     const std::string_view off = setting("HEPTAD_OFF");
@@ -112,6 +126,7 @@ Knobs read_knobs() {
     read_workspace(knobs.workspace_bytes);
     read_number("HEPTAD_LEVELS", 0, 8, "0 to 8", knobs.levels);
     read_algorithm(knobs.algorithm);
+    read_tune_file();
     const std::string_view device = setting("HEPTAD_DEVICE");
     if (device == "cuda") {
         knobs.may_use_device = true;

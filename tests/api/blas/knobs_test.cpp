@@ -94,7 +94,9 @@ TEST(knobs, values_that_mean_nothing_are_told_and_left_out) {
                                               {"HEPTAD_WORKSPACE", "8Q"},
                                               {"HEPTAD_ALGORITHM", "coppersmith"},
                                               {"HEPTAD_ALGORITHM", "chaining"},  // over GF(2)
-                                              {"HEPTAD_DEVICE", "tpu"}}) {
+                                              {"HEPTAD_DEVICE", "tpu"},
+                                              {"HEPTAD_TUNE_FILE", "/no/such/file"},
+                                              {"HEPTAD_TUNE_FILE", "/proc/self/status"}}) {  // holds something else
         const auto file = std::filesystem::temp_directory_path() / ("heptad_knobs_" + std::to_string(getpid()));
         const std::string ended = heptad::citizen::in_child([&, name = name, value = value] {
             if (std::freopen(file.c_str(), "w", stderr) == nullptr) {
@@ -114,6 +116,28 @@ TEST(knobs, values_that_mean_nothing_are_told_and_left_out) {
         EXPECT_NE(said.find(std::string("heptad: ") + name + " is '" + value + "', which is ignored; set it to "),
                   std::string::npos)
             << said;
+    }
+}
+
+TEST(knobs, without_the_tune_file_that_is_named_large_calls_are_ours_by_the_built_in_figures) {
+    EXPECT_EQ(calls_passed_on({{"HEPTAD_TUNE_FILE", "/no/such/file"}}), "exit 1");
+    EXPECT_EQ(calls_passed_on({{"HEPTAD_TUNE_FILE", "/proc/self/status"}, {"HEPTAD_LEVELS", "2"}}), "exit 1");
+}
+
+TEST(knobs, openblas_with_openmp_has_as_many_threads_as_openmp_says_now) {
+    for (const bool is_of_openmp : {false, true}) {
+        EXPECT_EQ(heptad::citizen::in_child([&] {
+                      setenv("HEPTAD_MIN_SIZE", "32", 1);
+                      made_up_calls.threads = 1;
+                      made_up_calls.build = is_of_openmp ? 2 : 1;
+                      const int n = 32;
+                      const std::vector<double> a(32 * 32, 1);
+                      std::vector<double> c(a.size());
+                      const double one = 1, zero = 0;
+                      dgemm_("N", "N", &n, &n, &n, &one, a.data(), &n, a.data(), &n, &zero, c.data(), &n, 1, 1);
+                      return 10 * made_up_calls.openmp_threads_asked + made_up_calls.threads_asked;
+                  }),
+                  is_of_openmp ? "exit 10" : "exit 1");
     }
 }
 
