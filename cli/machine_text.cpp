@@ -60,7 +60,7 @@ std::string leaves_text(const Machine& machine) {
                 text += fmt::format("; {} {}", profile.leaf, format_rate(leaf_rate(machine, profile.leaf, type), type));
             }
         }
-        text += "\n";
+        text += machine.measured ? "\n" : " (built-in guesses)\n";
     }
     return text;
 }

@@ -6,12 +6,40 @@
 #include <CLI/CLI.hpp>
 
 #include "base/error.hpp"
+#include "base/nearest_word.hpp"
 #include "product/device/device_facts.hpp"
 #include "product/device/device_list.hpp"
 #include "product/device/device_product.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {
+namespace {
+
+/// What may be meant by a word that `command` does not know.
+std::string hint_at(const CLI::App& command, const std::string& word) {
+    std::vector<std::string> known;
+    if (word.starts_with("-")) {
+        for (const CLI::Option* option : command.get_options({})) {
+            for (const std::string& name : option->get_lnames()) {
+                known.push_back("--" + name);
+            }
+        }
+    } else if (command.get_require_subcommand_min() > 0) {
+        for (const CLI::App* one : command.get_subcommands({})) {
+            known.push_back(one->get_name());
+        }
+    } else if (const CLI::Option* output = command.get_option_no_throw("--output"); output && output->count() == 0) {
+        return " (the result is named by -o)";
+    }
+    return nearest_hint(word.substr(0, word.find('=')), known);
+}
+
+[[noreturn]] void fail_nothing_after(const std::string& word) {
+    fail(ErrorCode::usage,
+         "there is nothing after '{}', where a value was expected; give a value or leave the option out", word);
+}
+
+}  // namespace
 
 std::string usage_sentence(const CLI::App& root, const CLI::ParseError& error) {
     std::string path = root.get_name();
@@ -29,9 +57,11 @@ std::string usage_sentence(const CLI::App& root, const CLI::ParseError& error) {
     const bool needs_command = deepest->get_require_subcommand_min() > 0;
     if (!extra.empty()) {
         const char* kind = extra[0].starts_with("-") ? "option" : needs_command ? "command" : "argument";
-        complaint = fmt::format("unknown {} '{}'", kind, extra[0]);
+        complaint = fmt::format("unknown {} '{}'{}", kind, extra[0], hint_at(*deepest, extra[0]));
     } else if (needs_command) {
         complaint = "a command is missing";
+    } else if (const auto alone = complaint.find(": 1 required "); alone != std::string::npos) {
+        fail_nothing_after(complaint.substr(0, alone));
     }
     return fmt::format("{}; see '{} --help'", complaint, path);
 }
@@ -40,11 +70,7 @@ void require_words(const std::vector<std::string>& words) {
     for (std::size_t i = 0; i < words.size(); ++i) {
         const bool option_without_value = words[i].starts_with("--") && words[i].ends_with("=");
         if (words[i].empty() || option_without_value) {
-            fail(ErrorCode::usage,
-                 "there is nothing after '{}', where a value was expected; give a value or leave the option out",
-                 option_without_value ? words[i]
-                 : i > 0              ? words[i - 1]
-                                      : "heptad");
+            fail_nothing_after(option_without_value ? words[i] : i > 0 ? words[i - 1] : "heptad");
         }
     }
 }

@@ -11,6 +11,7 @@
 
 #include "base/embedded.hpp"
 #include "base/fail_if.hpp"
+#include "base/nearest_word.hpp"
 #include "base/shared_state.hpp"
 
 namespace heptad {
@@ -132,9 +133,9 @@ const CatalogueEntry& find_algorithm(const std::string& name) {
     }
     if (name.find('/') == std::string::npos && !name.ends_with(".alg") && name.find('*') == std::string::npos) {
         fail(ErrorCode::usage,
-             "there is no algorithm '{}'; there are {} (and their symmetric variants, compositions such as "
+             "there is no algorithm '{}'{}; there are {} (and their symmetric variants, compositions such as "
              "strassen*winograd, and paths of .alg files)",
-             name, fmt::join(algorithm_names(false), ", "));
+             name, nearest_hint(name, algorithm_names(false)), fmt::join(algorithm_names(false), ", "));
     }
     return user_slot(name)->get();
 }

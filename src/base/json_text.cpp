@@ -16,6 +16,8 @@ nlohmann::json parse_json(const std::string& text) {
     };
     try {
         return nlohmann::json::parse(text, check_depth);
+    } catch (const nlohmann::json::parse_error& problem) {  // its sentence may hold bytes that are no text
+        fail(ErrorCode::input, "this is not JSON, as byte {} shows", problem.byte);
     } catch (const nlohmann::json::exception& problem) {
         fail(ErrorCode::input, "this is not JSON: {}", problem.what());
     }

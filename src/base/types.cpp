@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/errors_only.hpp"
+#include "base/nearest_word.hpp"
 
 namespace heptad {
 namespace {
@@ -44,14 +45,15 @@ double unit_roundoff(Type type) {
 }
 
 Type type_from_name(const std::string& name) try {
-    std::string known;
+    std::vector<std::string> known;
     for (std::size_t i = 0; i < kTypes.size(); ++i) {
         if (name == kTypes[i].name) {
             return static_cast<Type>(i);
         }
-        known += known.empty() ? kTypes[i].name : std::string(" ") + kTypes[i].name;
+        known.emplace_back(kTypes[i].name);
     }
-    fail(ErrorCode::usage, "'{}' is not an element type; the types are {}", name, known);
+    fail(ErrorCode::usage, "'{}' is not an element type{}; the types are {}", name, nearest_hint(name, known),
+         fmt::join(known, " "));
 } catch (...) {
     rethrow_as_error();
 }

@@ -92,8 +92,11 @@ WriteSome write_when_ready(int descriptor, const FileHooks& waiting, const std::
 }  // namespace
 
 void fail_write(const std::string& path, int why) {
-    fail(write_error_code(why), "'{}' cannot be written: {}; choose another path or make room", path,
-         system_error_text(why));
+    const bool no_folder = why == ENOENT || why == ENOTDIR, full = why == ENOSPC || why == EDQUOT;
+    fail(write_error_code(why), "'{}' cannot be written: {}; {}choose another path", path, system_error_text(why),
+         no_folder ? "create its folder or "
+         : full    ? "make room or "
+                   : "");
 }
 
 std::optional<int> open_file_of(const std::string& path) {

@@ -129,6 +129,7 @@ TEST_F(Commands, info_says_where_figures_are_from_and_how_to_undo_them) {
     setenv("HEPTAD_TUNE_FILE", file.c_str(), 1);
     EXPECT_TRUE(
         contains(heptad_ok({"info"}), "not measured: built-in defaults; 'heptad tune' measures and writes " + file));
+    EXPECT_TRUE(contains(heptad_ok({"info"}), " (built-in guesses)\n"));
     const nlohmann::json built_in = heptad_json({"info"})["tune"];
     EXPECT_EQ(built_in["measured"], false);
     EXPECT_EQ(built_in["file"], file);

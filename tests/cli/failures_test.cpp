@@ -115,6 +115,29 @@ TEST_F(Failures, sentences_name_the_value) {
     EXPECT_NE(heptad_fails(3, {"mul", "A.npy", "A.npy", "-o", "C.npy"}).find("8 x 6"), std::string::npos);
 }
 
+TEST_F(Failures, sentences_name_the_way_out) {
+    const auto expect = [&](int code, const char* part, std::vector<std::string> words) {
+        const std::string said = heptad_fails(code, words);
+        EXPECT_NE(said.find(part), std::string::npos) << said;
+    };
+    const std::vector<std::string> mul{"mul", "A.npy", "B.npy"};
+    const auto with = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), mul.begin(), mul.end());
+        return more;
+    };
+    expect(2, "there is nothing after '--output', where a value was expected", with({"-o"}));
+    expect(2, "'C.npy' (the result is named by -o)", with({"C.npy"}));
+    expect(2, "unknown argument 'D.npy';", with({"D.npy", "-o", "C.npy"}));
+    expect(3, "create its folder or choose another path", with({"-o", "nowhere/C.npy"}));
+    expect(2, "--columns is for matrices of packed bits (leave it out for numbers)",
+           with({"-o", "C.npy", "--columns", "8"}));
+    expect(2, "unknown command 'mull' (did you mean 'mul'?)", {"mull", "A.npy"});
+    expect(2, "unknown option '--level=1' (did you mean '--levels'?)", with({"-o", "C.npy", "--level=1"}));
+    expect(2, "'stras' (did you mean 'strassen'?)", with({"-o", "C.npy", "--algorithm", "stras"}));
+    expect(2, "'float32' is not an element type (did you mean 'f32'?)", with({"-o", "C.npy", "--type", "float32"}));
+    expect(2, "'quaternion' is not an element type;", with({"-o", "C.npy", "--type", "quaternion"}));
+}
+
 TEST_F(Failures, bad_input_files_exit_3) {
     const std::string good = read("A.npy");
     write("empty.npy", "");

@@ -40,6 +40,8 @@ bool has_plain_factors(const Request& request) {
     return request.alpha == 1.0 && (request.beta == 0.0 || request.beta == 1.0);
 }
 
+constexpr const char* kColumnsAreOfBits = "--columns is for matrices of packed bits (leave it out for numbers)";
+
 /// gf2 or bool, for files that can hold nothing but packed bits, which `reason` says.
 Type packed_algebra_of_files(const std::string& reason, const Request& request) {
     fail_if(!request.type || !is_bits(*request.type), ErrorCode::usage, "{}; use --type gf2 or --type bool", reason);
@@ -62,7 +64,9 @@ std::optional<Type> packed_algebra(const Request& request) {
     if (named) {
         fail_if(raw, ErrorCode::usage,
                 "{} and {} are matrices of bits, which have headers; leave --raw-a and --raw-b out", a, b);
-        return packed_algebra_of_files(fmt::format("{} and {} are matrices of bits", a, b), request);
+        const bool by_name = is_bit_file_name(a) || is_bit_file_name(b);
+        return packed_algebra_of_files(
+            by_name ? fmt::format("{} and {} are matrices of bits", a, b) : kColumnsAreOfBits, request);
     }
     if (raw) {
         return std::nullopt;  // numbers: what else they may be said to be is refused with the file
@@ -72,7 +76,7 @@ std::optional<Type> packed_algebra(const Request& request) {
 
 std::optional<Type> packed_algebra(Type type, const Request& request) {
     if (request.columns) {
-        return packed_algebra_of_files("--columns is for matrices of packed bits", request);
+        return packed_algebra_of_files(kColumnsAreOfBits, request);
     }
     const Options& options = request.options;
     const bool packable = multiplies_bits(options.device) && options.mode == "auto" && has_plain_factors(request) &&
