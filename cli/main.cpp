@@ -32,12 +32,15 @@ std::string welcome_text() {
                  : "");
 }
 
-void run_words(char** first, char** last) try {
+/// Returns the exit code of what did not fail.
+int run_words(char** first, char** last) try {
     interrupt_token();
     if (first == last) {
-        print(welcome_text());  // wrong usage, as the sentence says that follows, but no reason to be brief
+        print(welcome_text());  // nothing was done, which scripts see by the code, and people need no error to
+        return static_cast<int>(ErrorCode::usage);
     }
     parse_command_line({first, last})();
+    return 0;
 } catch (...) {
     rethrow_as_error();
 }
@@ -52,8 +55,7 @@ int run_program(int argc, char** argv) {
     const bool names_file = first != last && holds_commands(*first);
     const bool json = !names_file && std::any_of(first, last, wants_json);
     try {
-        run_words(first, last);
-        return 0;
+        return run_words(first, last);
     } catch (const Error& error) {
         return print_failure(error, json);
     } catch (const std::exception& error) {

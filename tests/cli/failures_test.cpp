@@ -23,7 +23,6 @@ protected:
 TEST_F(Failures, wrong_usage_exits_2) {
     write("plan.txt", heptad_ok({"plan", "2", "2", "2"}));  // of a whole product
     const std::vector<std::vector<std::string>> lines{
-        {},
         {"frobnicate"},
         {"--frobnicate"},
         {"mul"},
