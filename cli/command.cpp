@@ -63,6 +63,7 @@ bool holds_commands(std::string_view name) {
 
 Action parse_command_line(const std::vector<std::string>& given) {
     CLI::App root("Heptad multiplies matrices with fewer multiplications.", "heptad");
+    narrow_help(root);
     root.set_version_flag("--version", std::string("heptad ") + version());
     root.require_subcommand(1);
     root.footer(

@@ -39,7 +39,32 @@ std::string hint_at(const CLI::App& command, const std::string& word) {
          "there is nothing after '{}', where a value was expected; give a value or leave the option out", word);
 }
 
+/// Help of no more columns than a page of code.
+class NarrowHelp : public CLI::Formatter {
+public:
+    std::string make_option_desc(const CLI::Option* option) const override {
+        std::string text = Formatter::make_option_desc(option);
+        const std::size_t room = kHelpColumns - get_column_width();
+        for (std::size_t line = 0; text.size() - line > room;) {
+            const std::size_t blank = text.rfind(' ', line + room);
+            if (blank == std::string::npos || blank <= line) {
+                break;
+            }
+            text[blank] = '\n';
+            line = blank + 1;
+        }
+        return text;
+    }
+
+private:
+    static constexpr std::size_t kHelpColumns = 120;
+};
+
 }  // namespace
+
+void narrow_help(CLI::App& root) {
+    root.formatter(std::make_shared<NarrowHelp>());
+}
 
 std::string usage_sentence(const CLI::App& root, const CLI::ParseError& error) {
     std::string path = root.get_name();

@@ -41,6 +41,8 @@ struct PlanArguments {
     bool json = false;
 };
 
+/// Breaks long lines of its help, and of that of commands that are added to it later.
+void narrow_help(CLI::App& root);
 /// The parser's complaint as one sentence that says where to look.
 std::string usage_sentence(const CLI::App& root, const CLI::ParseError& error);
 /// Empty words come from shell variables that are not set: they are told, not passed over. Throws Error(usage).

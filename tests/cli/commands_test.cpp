@@ -23,6 +23,15 @@ TEST_F(Commands, help_lists_every_command_and_an_example_each) {
     EXPECT_EQ(heptad_ok({"--version"}).rfind("heptad ", 0), 0U);
 }
 
+TEST_F(Commands, help_has_no_line_above_120_columns) {
+    for (const char* command : {"mul", "plan", "algorithms", "verify", "gen", "info", "tune"}) {
+        std::istringstream help(heptad_ok({command, "--help"}));
+        for (std::string line; std::getline(help, line);) {
+            EXPECT_LE(line.size(), 120U) << line;
+        }
+    }
+}
+
 TEST_F(Commands, plan_prints_workspace_time_and_bound) {
     const std::string text = heptad_ok({"plan", "2048", "2048", "2048", "--type", "f64", "--accuracy", "fast"});
     EXPECT_EQ(text.rfind("# expected error: ", 0), 0U) << text;
