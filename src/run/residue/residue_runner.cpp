@@ -1,7 +1,9 @@
 #include "run/residue/residue_runner.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
 #include "base/moduli.hpp"
@@ -288,6 +290,21 @@ private:
     const bool is_usual_;  // one rounding of each integer is all
 };
 
+/// beta c, rounded once; all finite. To f32 by way of a double that was rounded to odd (entry_rounding.hpp).
+template <class T>
+T scaled_once(double beta, double c, Type format) {
+    if constexpr (is_half<T>) {
+        return from_double<T>(rounded_once(1, {}, 0, beta, c, format));
+    } else {
+        const double product = beta * c;
+        auto bits = std::bit_cast<std::uint64_t>(product);
+        if (const double rest = std::fma(beta, c, -product); sizeof(T) == 4 && rest != 0 && (bits & 1) == 0) {
+            bits += (rest > 0) == (product > 0) ? std::uint64_t{1} : ~std::uint64_t{0};
+        }
+        return beta == 0 || c == 0 ? T{0} : static_cast<T>(std::bit_cast<double>(bits));
+    }
+}
+
 /// c = beta c, rounded once.
 void scale_once(Backend& backend, double beta, const View& c) {
     constexpr std::int64_t kTogether = 16;
@@ -298,7 +315,7 @@ void scale_once(Backend& backend, double beta, const View& c) {
                     T& to = static_cast<T*>(c.data)[i * c.row_stride + j * c.col_stride];
                     const double old = beta == 0 ? 0 : to_double(to);
                     const bool is_finite = std::isfinite(beta) && std::isfinite(old);
-                    to = from_double<T>(is_finite ? rounded_once(1, {}, 0, beta, old, c.type) : beta * old);
+                    to = is_finite ? scaled_once<T>(beta, old, c.type) : from_double<T>(beta * old);
                 }
             }
         });

@@ -50,7 +50,7 @@ TEST(exact_scale, beta_c_is_rounded_once_whatever_is_empty) {
         const std::int64_t pitch = (n + 2) * static_cast<std::int64_t>(element_bytes(type));
         for (const char* const device : {"cpu", "reference"}) {
             for (const auto& [alpha, k] : {std::pair{1.0, 0}, {0.0, 0}, {kInf, 0}, {kNaN, 0}, {0.0, 5}}) {
-                for (const double beta : {0.1, -1e-3, 1.0, 0.0, 1e300, kInf}) {
+                for (const double beta : {0.1, -1e-3, 1.0, 0.0, 1e300, 1e-39, 1e-310, kInf}) {
                     std::vector<std::byte> memory(static_cast<std::size_t>(m * pitch));
                     const View c(memory.data(), type, m, n, n + 2, 1);
                     const View reals = is_complex(type) ? rows_as_reals(c) : c;
