@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "bench/report/html.hpp"
 #include "bench/report/report_bars.hpp"
+#include "bench/report/report_grades.hpp"
 #include "bench/report/report_panels.hpp"
 #include "bench/report/report_record.hpp"
 #include "bench/report/report_table.hpp"
@@ -53,6 +54,14 @@ ResultFile read_results(const ReportSource& source) {
         }
         file.records.push_back(read_record(record));
     }
+    // By type in the order of the file, then by size: a bench measures shape by shape.
+    std::map<std::string, std::size_t> types;
+    for (const Record& record : file.records) {
+        types.emplace(record.type, types.size());
+    }
+    std::stable_sort(file.records.begin(), file.records.end(), [&](const Record& x, const Record& y) {
+        return std::pair(types[x.type], x.n) < std::pair(types[y.type], y.n);
+    });
     file.series = series_of(file.records);
     if (has_list(source.content, "grades")) {
         file.grades = source.content["grades"];
@@ -96,7 +105,7 @@ bool says_more(const Series& one, const Series* other) {
     const auto rank = [](const Series& series) {
         const Record& best = *series.best();
         return std::tuple(best.ratio ? best.against_library ? 2 : 1 : 0, series.label == best.type,
-                          best.ratio ? *best.ratio : *best.operations_per_s);
+                          best.ratio ? best.claim() : *best.operations_per_s);
     };
     return other == nullptr || rank(one) > rank(*other);
 }
@@ -112,10 +121,23 @@ std::string headline_html(const std::vector<ResultFile>& files) {
             }
         }
     }
-    const std::string where = file != nullptr ? place_of(*file) : "";
+    std::set<std::string> places;
+    for (const ResultFile& one : files) {
+        places.insert(place_of(one));
+    }
+    places.erase("");
+    const bool mixed = places.size() > 1;
+    const std::string where = mixed ? fmt::format("{} machines", places.size()) : places.empty() ? "" : *places.begin();
+    Json graded = Json::array();
+    for (const ResultFile& one : files) {
+        graded.insert(graded.end(), one.grades.begin(), one.grades.end());
+    }
+    const std::string grades = grades_headline(graded);
+    const std::string there = mixed && file != nullptr && !place_of(*file).empty() ? " (" + place_of(*file) + ")" : "";
     return fmt::format("<header><p class=\"kicker\">Heptad report{}</p><h1>{}</h1></header>\n<main>\n",
                        where.empty() ? "" : " \u00b7 " + html_text(where),
-                       chosen != nullptr ? html_text(chosen->sentence())
+                       chosen != nullptr ? html_text(chosen->sentence() + there)
+                       : !grades.empty() ? grades
                        : files.empty()   ? "Timeline"
                                          : "Results");
 }
@@ -151,7 +173,9 @@ std::string range_text(const Series& series, Value value) {
 }
 
 std::string figure_text(const Record& best) {
-    return best.ratio ? ratio_text(*best.ratio) + "\u00d7" : rate_text(*best.operations_per_s, best.exact);
+    return !best.ratio           ? rate_text(*best.operations_per_s, best.exact)
+           : best.only_as_fast() ? "as fast"
+                                 : ratio_text(*best.ratio) + "\u00d7";
 }
 
 std::string tile_html(const Series& series) {
@@ -199,11 +223,14 @@ std::string summary_html(const std::vector<ResultFile>& files) {
 std::string curves_html(const std::vector<ResultFile>& files) {
     std::vector<std::string> labels;
     std::map<std::string, std::vector<Panel>> panels;
+    bool has_odd = false;
     for (const ResultFile& file : files) {
         for (const Series& series : file.series) {
             if (!series.curve()) {
                 continue;
             }
+            has_odd = has_odd || std::any_of(series.squares.begin(), series.squares.end(),
+                                             [](const Record* record) { return record->odd(); });
             // Ratios and rates have no common scale.
             const std::string key = series.label + (series.against.empty() ? ", rate" : "");
             if (panels.find(key) == panels.end()) {
@@ -215,7 +242,7 @@ std::string curves_html(const std::vector<ResultFile>& files) {
     if (labels.empty()) {
         return "";
     }
-    std::string html = "<section><h2>Speed and error over n</h2>\n" + panels_legend(), alone;
+    std::string html = "<section><h2>Speed and error over n</h2>\n" + panels_legend(has_odd), alone;
     for (const std::string& label : labels) {
         if (panels[label].size() == 1) {
             alone += panels_html(panels[label]);
@@ -289,37 +316,6 @@ std::string stage_cards(const ResultFile& file) {
                         : "<h3>From file to file</h3><p class=\"note\">how long each stage was busy; the line is the "
                           "whole time</p><div class=\"grid\">\n" +
                               html + "</div>\n";
-}
-
-std::string grades_html(const ResultFile& file) {
-    constexpr std::pair<const char*, const char*> kColumns[] = {{"product", "product"},
-                                                                {"type", "type"},
-                                                                {"grade", "grade"},
-                                                                {"zeros", "zeros kept"},
-                                                                {"wide_span", "wide span kept"},
-                                                                {"error_over_u", "error / u"},
-                                                                {"growth", "growth with n"}};
-    std::string head, rows;
-    for (const auto& [key, title] : kColumns) {
-        head += fmt::format("<th scope=\"col\">{}</th>", title);
-    }
-    for (const Json& grade : file.grades) {
-        rows += "<tr>";
-        for (const auto& [key, title] : kColumns) {
-            const Figure number = grade.is_object() ? figure(grade, key) : std::nullopt;
-            const std::string text = number              ? fmt::format("{:.3g}", *number)
-                                     : grade.is_object() ? word(grade, key)
-                                                         : "";
-            rows += fmt::format("<td data-l=\"{}\">{}</td>", title, html_text(text));
-        }
-        rows += "</tr>\n";
-    }
-    return rows.empty() ? ""
-                        : fmt::format(
-                              "<h3>Grades</h3><p class=\"note\">Are zeros zero, do rows and columns of a wide "
-                              "span keep their digits, does the error grow no more than linearly?</p>\n"
-                              "<table><thead><tr>{}</tr></thead><tbody>\n{}</tbody></table>\n",
-                              head, rows);
 }
 
 /// Bandwidths of machines that were measured: built in, and of tuning files among the sources.
@@ -410,7 +406,7 @@ std::string report_page(const std::vector<ReportSource>& sources) {
     for (std::size_t i = 0; i < files.size(); ++i) {
         const ResultFile& file = files[i];
         html += fmt::format("<section id=\"file{}\"><h2>{}</h2>\n{}{}{}{}{}{}{}</section>\n", i, html_text(file.title),
-                            machine_html(file), grades_html(file), shape_cards(file), energy_cards(file),
+                            machine_html(file), grades_html(file.grades), shape_cards(file), energy_cards(file),
                             stage_cards(file), rooflines_html(file, known),
                             file.records.empty() && !file.grades.empty() ? "" : table_html(file.records));
     }

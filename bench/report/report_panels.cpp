@@ -65,7 +65,7 @@ Scales scales_of(const std::vector<Panel>& panels) {
 std::string tip(const Record& record) {
     std::string text = record.shape();
     if (record.ratio) {
-        text += fmt::format(": {} times {}", ratio_text(*record.ratio), record.vendor);
+        text += fmt::format(": {} times as fast as {}", ratio_text(*record.ratio), record.vendor);
     }
     if (record.own_s) {
         text += "; " + seconds_text(*record.own_s);
@@ -172,13 +172,16 @@ std::string panels_html(const std::vector<Panel>& panels) {
     return html;
 }
 
-std::string panels_legend() {
-    return "<p class=\"legend\"><svg viewBox=\"0 0 28 14\" width=\"28\" height=\"14\" aria-hidden=\"true\"><g "
-           "class=\"speed\"><polyline points=\"1,7 27,7\"/><circle cx=\"14\" cy=\"7\" r=\"3.2\"/></g></svg> even n "
-           "<svg viewBox=\"0 0 14 14\" width=\"14\" height=\"14\" aria-hidden=\"true\"><g class=\"speed\"><path "
-           "class=\"odd\" d=\"M7 7m0-5l4.5 5-4.5 5-4.5-5z\"/></g></svg> odd n <svg viewBox=\"0 0 28 14\" width=\"28\" "
-           "height=\"14\" aria-hidden=\"true\"><path class=\"even\" d=\"M0 7H28\"/></svg> break-even: as fast, or as "
-           "accurate, as the library; the tinted side is better</p>\n";
+std::string panels_legend(bool has_odd) {
+    return fmt::format(
+        "<p class=\"legend\"><svg viewBox=\"0 0 28 14\" width=\"28\" height=\"14\" aria-hidden=\"true\"><g "
+        "class=\"speed\"><polyline points=\"1,7 27,7\"/><circle cx=\"14\" cy=\"7\" r=\"3.2\"/></g></svg> even n {}<svg "
+        "viewBox=\"0 0 28 14\" width=\"28\" height=\"14\" aria-hidden=\"true\"><path class=\"even\" d=\"M0 "
+        "7H28\"/></svg> "
+        "break-even: as fast, or as accurate, as the library; the tinted side is better</p>\n",
+        has_odd ? "<svg viewBox=\"0 0 14 14\" width=\"14\" height=\"14\" aria-hidden=\"true\"><g class=\"speed\"><path "
+                  "class=\"odd\" d=\"M7 7m0-5l4.5 5-4.5 5-4.5-5z\"/></g></svg> odd n "
+                : "");
 }
 
 std::string roofline_html(const Roof& roof) {

@@ -17,7 +17,7 @@ struct Panel {
 /// Panels of one label side by side on the same scales.
 std::string panels_html(const std::vector<Panel>& panels);
 /// What the marks mean.
-std::string panels_legend();
+std::string panels_legend(bool has_odd);
 
 /// The rate over operations per byte, below what memory and library allow.
 struct Roof {

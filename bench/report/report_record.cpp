@@ -15,6 +15,8 @@ namespace {
 
 /// Differences below this are noise on every machine that was measured so far.
 constexpr double kFaster = 1.02;
+/// What is said in words takes more.
+constexpr double kGain = 1.05;
 constexpr double kLargestSize = 1e15, kLargest = 1e60;  // ratios of what lies within are finite
 
 constexpr std::array<std::pair<const char*, const char*>, 7> kLibraries{{{"cublas", "cuBLAS"},
@@ -72,6 +74,19 @@ std::string label_of(const Record& record) {
     return record.variant.empty() ? label : label + ", " + record.variant;
 }
 
+/// Is this the plan "levels=none leaf=cublas" where cuBLAS is what it is compared with? PyTorch multiplies by it, and
+/// "-mt" are a library's own threads.
+bool is_product_of(const std::string& vendor, const std::string& plan) {
+    const std::string before = " levels=none leaf=";
+    const std::size_t at = plan.find(before);
+    if (at == std::string::npos || plan.find(" arithmetic=") != std::string::npos) {
+        return false;
+    }
+    const std::size_t leaf = at + before.size();
+    const std::string name = plan.substr(leaf, plan.find(' ', leaf) - leaf);
+    return name == vendor || name == vendor + "-mt" || (name == "cublas" && vendor == "torch");
+}
+
 }  // namespace
 
 Figure figure(const Json& object, const char* key) {
@@ -88,6 +103,14 @@ std::string word(const Json& object, const char* key) {
 
 bool Record::odd() const {
     return std::fmod(n, 2) == 1;
+}
+
+bool Record::faster() const {
+    return !is_library && ratio.value_or(0) >= kGain;
+}
+
+bool Record::only_as_fast() const {
+    return !faster() && claim() > 1 / kFaster;
 }
 
 std::string Record::shape() const {
@@ -123,6 +146,7 @@ Record read_record(const Json& json) {
     } else {
         record.vendor.clear();
     }
+    record.is_library = is_product_of(record.vendor, record.plan);
     for (const auto& [name, shown] : kLibraries) {
         if (record.vendor == name) {
             record.vendor = shown;
@@ -178,8 +202,7 @@ std::string rate_text(double operations_per_s, bool exact) {
 
 Figure Series::faster_from() const {
     Figure from;
-    for (auto record = squares.rbegin(); record != squares.rend() && (*record)->ratio.value_or(0) >= kFaster;
-         ++record) {
+    for (auto record = squares.rbegin(); record != squares.rend() && (*record)->faster(); ++record) {
         from = (*record)->odd() ? from : (*record)->n;
     }
     return from;
@@ -189,7 +212,7 @@ const Record* Series::best() const {
     const double from = faster_from().value_or(0);
     const auto rank = [&](const Record* record) {
         return std::tuple(record->n >= from, !record->odd(),
-                          record->ratio ? *record->ratio : record->operations_per_s.value_or(0));
+                          record->ratio ? record->claim() : record->operations_per_s.value_or(0));
     };
     return *std::max_element(squares.begin(), squares.end(),
                              [&](const Record* a, const Record* b) { return rank(a) < rank(b); });
@@ -201,12 +224,13 @@ std::string Series::sentence() const {
         return fmt::format("{}: {}{}, at n = {:.0f}", label, curve() ? "up to " : "",
                            rate_text(*record.operations_per_s, record.exact), record.n);
     }
-    if (*record.ratio < kFaster) {
+    if (!record.faster()) {
         return fmt::format("{}: no faster than {}", label, against);
     }
     const Figure from = curve() ? faster_from() : std::nullopt;
-    return fmt::format("{}: {}{} times {}, {} n = {:.0f}{}", label, curve() ? "up to " : "", ratio_text(*record.ratio),
-                       against, from ? "from" : "at", from.value_or(record.n), from ? " on" : "");
+    return fmt::format("{}: {}{} times as fast as {}, {} n = {:.0f}{}", label, curve() ? "up to " : "",
+                       ratio_text(*record.ratio), against, from ? "from" : "at", from.value_or(record.n),
+                       from ? " on" : "");
 }
 
 std::vector<Series> series_of(const std::vector<Record>& records) {

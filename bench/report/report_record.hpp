@@ -1,6 +1,7 @@
 // What a page tells of one measured product, from result files of any age, and the products that form one curve.
 #pragma once
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -26,10 +27,17 @@ struct Record {
     Figure joules, vendor_joules;
     bool exact = false;            // no rounding in this type
     bool against_library = false;  // compared with a known library, not with a loop, a bound or a published figure
+    bool is_library = false;       // the plan is the library's own product
     Json json;                     // the whole record
 
     bool square() const { return n >= 1 && m == n && k == n; }
     bool odd() const;
+    /// By more than noise, and by a plan of Heptad's own.
+    bool faster() const;
+    /// Neither faster nor slower.
+    bool only_as_fast() const;
+    /// What a headline may claim: 1 where a larger ratio says nothing.
+    double claim() const { return faster() ? *ratio : std::min(ratio.value_or(1), 1.0); }
     /// "8192 x 64 x 8192", or "n = 8192"
     std::string shape() const;
 };

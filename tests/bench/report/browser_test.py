@@ -94,6 +94,14 @@ def check_tables(chromium, page, records):
                              "return [before, tree.checkVisibility()]; })()") == [False, True], "a click opens the plan")
 
 
+def check_width(chromium, page):
+    chromium.look(1920)
+    chromium.open(page)
+    share = chromium.evaluate("""(() => { const tiles = [...document.querySelectorAll(".tile")].map(tile => tile.getBoundingClientRect());
+      return (Math.max(...tiles.map(tile => tile.right)) - Math.min(...tiles.map(tile => tile.left))) / innerWidth; })()""")
+    expect(share > 0.8, f"tiles take {share:.2f} of a wide screen")
+
+
 def check_without_scripts(chromium, page):
     chromium.call("Emulation.setScriptExecutionDisabled", value=True)
     for width in (390, 1440):
@@ -141,6 +149,7 @@ def main():
         with open(os.path.join(results, *PAGES["residues"]), encoding="utf-8") as file:
             records = json.load(file)["results"]
         check_tables(chromium, os.path.join(folder, "residues.html"), records)
+        check_width(chromium, os.path.join(folder, "gpu.html"))
         check_without_scripts(chromium, os.path.join(folder, "residues.html"))
         expect(chromium.complaints == [], chromium.complaints)
         chromium.close()

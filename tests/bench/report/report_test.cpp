@@ -84,17 +84,67 @@ TEST_F(Report, headline_says_how_much_and_from_where_on) {
         one["vendor"] = "cublas";
     }
     // Libraries are poor at odd sizes: those say nothing of the best.
-    EXPECT_TRUE(contains(page_of({{"results", records}}), "<h1>f32: up to 3.5 times cuBLAS, from n = 2048 on</h1>"));
+    EXPECT_TRUE(
+        contains(page_of({{"results", records}}), "<h1>f32: up to 3.5 times as fast as cuBLAS, from n = 2048 on</h1>"));
     // Small sizes that are faster still are no part of what begins there.
     nlohmann::json small = records;
     small.push_back(record(16, 9, 1));
-    EXPECT_TRUE(
-        contains(page_of({{"results", small}}), "<h1>f32: up to 3.5 times the fastest library, from n = 2048 on"));
+    EXPECT_TRUE(contains(page_of({{"results", small}}),
+                         "<h1>f32: up to 3.5 times as fast as the fastest library, from n = 2048 on"));
     records[2] = record(4096, 0.5, 2);
     records[2]["vendor"] = "cublas";
-    EXPECT_TRUE(contains(page_of({{"results", records}}), "<h1>f32: up to 1.25 times cuBLAS, at n = 2048</h1>"));
+    EXPECT_TRUE(
+        contains(page_of({{"results", records}}), "<h1>f32: up to 1.25 times as fast as cuBLAS, at n = 2048</h1>"));
     records[1] = records[0];
     EXPECT_TRUE(contains(page_of({{"results", records}}), "<h1>f32: no faster than cuBLAS</h1>"));
+}
+
+TEST_F(Report, noise_and_products_of_the_library_are_no_gains) {
+    nlohmann::json same = record(2048, 1.2, 1), noise = record(2048, 1.04, 1), own = record(2048, 1.2, 1);
+    own["vendor"] = same["vendor"] = "torch";
+    const std::string plan = "plan 2048x2048x2048 bf16 backend=cuda threads=1 levels=";
+    same["plan"] = plan + "none leaf=cublas fringe-leaf=cublas core=2048x2048x2048";
+    own["plan"] = plan + "winograd:parallel leaf=cublas fringe-leaf=cublas core=2048x2048x2048";
+    EXPECT_TRUE(contains(page_of({{"results", {same}}}), "<h1>f32: no faster than torch</h1>"));
+    EXPECT_TRUE(contains(shown(page_of({{"results", {same}}})), " as fast  f32 against torch"));
+    EXPECT_TRUE(contains(page_of({{"results", {noise}}}), "<h1>f32: no faster than blis&lt;1&gt;</h1>"));
+    EXPECT_TRUE(contains(page_of({{"results", {own}}}), "<h1>f32: 1.20 times as fast as torch, at n = 2048</h1>"));
+    same["plan"] = "plan 8x8x8 f32 arithmetic=residues:7 levels=none leaf=cublas core=8x8x8";
+    EXPECT_TRUE(contains(page_of({{"results", {same}}}), "<h1>f32: 1.20 times as fast as torch, at n = 2048</h1>"));
+}
+
+TEST_F(Report, of_several_machines_the_headline_names_its_own) {
+    write("a.json", nlohmann::json{{"machine", machine_}, {"results", {record(1024, 2, 1)}}}.dump());
+    machine_["device"] = "Another device";
+    write("b.json", nlohmann::json{{"machine", machine_}, {"results", {record(1024, 3, 1)}}}.dump());
+    heptad_ok({"report", "a.json", "b.json", "-o", "r.html"});
+    const std::string text = shown(read("r.html"));
+    EXPECT_TRUE(contains(text, "times as fast as blis&lt;1&gt;, at n = 1024 (Another device)")) << text;
+    EXPECT_TRUE(contains(text, "2 machines"));
+}
+
+TEST_F(Report, rows_are_sorted_by_type_and_size_and_only_odd_points_have_a_legend) {
+    nlohmann::json other = record(1024, 1, 1);
+    other["type"] = "f64";
+    const std::string text = shown(page_of({{"results", {record(4096, 2, 1), other, record(2048, 2, 1)}}}));
+    const std::size_t table = text.rfind("size");
+    const std::size_t first = text.find("n = 2048", table), second = text.find("n = 4096", table);
+    EXPECT_LT(first, second);
+    EXPECT_LT(second, text.find("n = 1024", table));
+    EXPECT_TRUE(contains(text, "even n"));
+    EXPECT_FALSE(contains(text, "odd n"));
+}
+
+TEST_F(Report, grades_have_a_headline_and_words_to_the_left) {
+    const nlohmann::json good{{"type", "f32"}, {"product", "strict"}, {"grade", "A"}, {"growth", 1.25}};
+    nlohmann::json poor = good;
+    poor["grade"] = "below A";
+    const std::string page =
+        page_of({{"machine", machine_}, {"results", nlohmann::json::array()}, {"grades", {good, poor}}});
+    EXPECT_TRUE(contains(page, "<h1>Grade A: 1 of 2 products</h1>"));
+    EXPECT_TRUE(contains(page, R"(<th scope="col" class="text">grade</th>)"));
+    EXPECT_TRUE(contains(page, R"(<td class="text" data-l="grade">below A</td>)"));
+    EXPECT_TRUE(contains(page, R"(<td class="number" data-l="growth with n">1.25</td>)"));
 }
 
 TEST_F(Report, odd_sizes_are_marks_of_their_own_and_thin_shapes_no_part_of_a_curve) {
@@ -137,7 +187,7 @@ TEST_F(Report, powers_and_densities_of_bits_are_no_part_of_the_curve_of_their_ty
     power["vendor"] = "3 products";
     sparse["plan"] = "bits gf2 1024 1024 1024 density 0.0185";
     const std::string text = shown(page_of({{"results", {small, large, power, sparse}}}));
-    EXPECT_TRUE(contains(text, "gf2: up to 4.0 times M4RI, from n = 1024 on")) << text;
+    EXPECT_TRUE(contains(text, "gf2: up to 4.0 times as fast as M4RI, from n = 1024 on")) << text;
     EXPECT_TRUE(contains(text, "n = 2048, A^8")) << text;
     EXPECT_TRUE(contains(text, "n = 1024, density 0.0185")) << text;
 }
@@ -187,6 +237,8 @@ TEST_F(Report, what_is_no_result_is_refused) {
         SCOPED_TRACE(name);
         EXPECT_TRUE(contains(heptad_fails(3, {"report", name, "-o", "r.html"}), name));
     }
+    write("A.npy", "\x93NUMPY");
+    EXPECT_TRUE(contains(heptad_fails(3, {"report", "A.npy", "-o", "r.html"}), "(this is not JSON, as byte 1 shows)"));
     write("good.json", "{\"results\": []}");
     heptad_fails(3, {"report", "good.json", "-o", "nowhere/r.html"});
     heptad_fails(2, {"report", "good.json"});
