@@ -17,6 +17,8 @@ struct RunHooks {
     /// May be empty. Called before C is first written where its old values count, perhaps more than once: an error that
     /// comes earlier, or out of it, leaves C as it was.
     std::function<void()> before_change = {};
+    /// How much of the digit that levels may lose is left to this product: less where several make up one result.
+    double error_share = 1;
 
     void result_changes(bool old_values_count) const {
         if (old_values_count && before_change) {

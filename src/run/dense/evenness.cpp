@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <functional>
 #include <limits>
+#include <numbers>
 
 #include "algorithm/catalogue.hpp"
 #include "base/types.hpp"
@@ -19,15 +21,21 @@ std::int32_t whole_powers(double effect) {
 ///
 /// The mean of 64 logarithms is off by up to 0.8 in one of a few thousand lines, and the bounds on norms
 /// (norms_are_in_reach) have no room for that in rows and columns both. The largest value of a line is exact. It counts
-/// where it agrees with the mean: beside a single huge value it does not.
+/// where it agrees with the mean: beside a single huge value it does not. All lines are shifted by what leaves least to
+/// round, so that lines that are powers of two apart come out alike.
 void take_away(std::vector<std::int32_t>& exponents, const LineEffects& effects, const std::vector<double>& largest) {
     double above = 0, lines = 0;  // log2 of the largest value of a line over its effect, on average
+    std::complex<double> parts;   // what follows its point, as an angle
     for (std::size_t i = 0; i < exponents.size(); ++i) {
-        const bool seen = largest[i] > 0 && !std::isnan(effects.of_lines[i]);
-        above += seen ? std::log2(largest[i]) - effects.of_lines[i] : 0;
-        lines += seen ? 1 : 0;
+        if (largest[i] > 0 && !std::isnan(effects.of_lines[i])) {
+            const double log = std::log2(largest[i]);
+            above += log - effects.of_lines[i];
+            parts += std::polar(1.0, 2 * std::numbers::pi * log);
+            lines += 1;
+        }
     }
-    above /= std::max(lines, 1.0);
+    const double usual_part = std::arg(parts) / (2 * std::numbers::pi);
+    above = usual_part + std::round(above / std::max(lines, 1.0) - usual_part);
     for (std::size_t i = 0; i < exponents.size(); ++i) {
         const double by_largest = std::log2(largest[i]) - above;
         const bool agree = std::abs(by_largest - effects.of_lines[i]) <= kAlike;  // false for NaN
@@ -239,16 +247,16 @@ double MeetingSamples::growth() const {
     return std::pow(growth_in(of_a, of_b, tried), all_by_tried);
 }
 
-bool MeetingSamples::keep_the_digit() const {
+bool MeetingSamples::keep_the_digit(double share) const {
     // Ten times the classical error is promised. The estimate is mostly too large: up to 10.8 for two levels of
     // Strassen's on positive numbers (k = 1000), which lose 7, and 11.7 for two of Winograd's on halves of zeros, so
     // that a limit of ten would take even data for uneven.
     constexpr double kMostExpected = 12;
-    return growth() <= kMostExpected;  // false for NaN
+    return growth() <= kMostExpected * share;  // false for NaN
 }
 
 Evenness judge_evenness(Backend& backend, const ConstView& a, const ScanResult& a_scan, const ConstView& b,
-                        const ScanResult& b_scan, const std::vector<LevelPlan>& levels, bool may_scale) {
+                        const ScanResult& b_scan, const std::vector<LevelPlan>& levels, bool may_scale, double share) {
     Evenness even;
     if (a_scan.max_abs == 0 || b_scan.max_abs == 0 || a_scan.rows.empty() || b_scan.cols.empty()) {
         even.max_a = a_scan.max_abs;
@@ -309,7 +317,7 @@ Evenness judge_evenness(Backend& backend, const ConstView& a, const ScanResult& 
         samples.of_b.note(transposed(b), 0, 0, {b_lines.cols, b_lines.rows}, effects.b_cols.mean);
         samples.of_a.leave_out_zeros(even.rows, a.rows);
         samples.of_b.leave_out_zeros(even.cols, b.cols);
-        return samples.keep_the_digit();
+        return samples.keep_the_digit(share);
     };
     even.exact_products = exact_products_of(tails, effects, a.type);
     if (in_reach && (levels.empty() || are_short(even, a.cols) || levels_keep_the_digit())) {

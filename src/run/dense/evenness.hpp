@@ -94,13 +94,14 @@ struct MeetingSamples {
     /// How many times the classical error is expected with all levels. Each of those that are not tried is taken to
     /// lose as much as the others.
     double growth() const;
-    /// Do the levels lose at most a digit to the classical product there?
-    bool keep_the_digit() const;
+    /// Do the levels lose at most a digit to the classical product there, or that share of one?
+    bool keep_the_digit(double share = 1) const;
 };
 
 /// Of finite matrices that `a_scan` and `b_scan` are of. `levels`: those that may lose a digit at most, or none if they
-/// are taken whatever they lose. `may_scale`: otherwise the matrices are judged as they are.
+/// are taken whatever they lose. `may_scale`: otherwise the matrices are judged as they are. `share`: of that digit.
 Evenness judge_evenness(Backend& backend, const ConstView& a, const ScanResult& a_scan, const ConstView& b,
-                        const ScanResult& b_scan, const std::vector<LevelPlan>& levels, bool may_scale);
+                        const ScanResult& b_scan, const std::vector<LevelPlan>& levels, bool may_scale,
+                        double share = 1);
 
 }  // namespace heptad

@@ -131,7 +131,7 @@ double least_line(const std::vector<double>& largest) {
 }
 
 /// Looks at A and B before anything is made of them. False: the classical product must answer.
-bool judge(const ProductPlan& plan, Backend& backend, const Product& product, Evenness& even) {
+bool judge(const ProductPlan& plan, Backend& backend, const Product& product, double share, Evenness& even) {
     const auto& [alpha, a, b, beta, c, imaginary] = product;
     const ScanResult of_a = backend.scan(a), of_b = backend.scan(b);
     const double old_c = beta == 0 ? 0 : beta * backend.scan(c).max_abs;
@@ -140,10 +140,10 @@ bool judge(const ProductPlan& plan, Backend& backend, const Product& product, Ev
         return false;
     }
     const std::vector<LevelPlan> none, &levels = plan.least_evenness > 0 ? plan.levels : none;
-    even = judge_evenness(backend, a, of_a, b, of_b, levels, can_scale(plan, beta));
+    even = judge_evenness(backend, a, of_a, b, of_b, levels, can_scale(plan, beta), share);
     if (is_uneven(plan, even) && even.scales() && plan.least_evenness == 0) {
         // What no powers make even may be worse with them.
-        even = judge_evenness(backend, a, of_a, b, of_b, levels, false);
+        even = judge_evenness(backend, a, of_a, b, of_b, levels, false, share);
     }
     if (!(even.value >= plan.least_evenness) || is_too_short(plan, even)) {
         return false;
@@ -254,7 +254,7 @@ RunReport run_plan(const ProductPlan& plan, Backend& backend, const Product& pro
     DeferredGuard* const guard = judges ? backend.deferred_guard() : nullptr;
     Evenness even;
     if (judges && guard == nullptr) {
-        if (!judge(plan, backend, {alpha, a, b, beta, c}, even)) {
+        if (!judge(plan, backend, {alpha, a, b, beta, c}, hooks.error_share, even)) {
             report.uneven = is_uneven(plan, even);
             report.short_numbers = !report.uneven && is_too_short(plan, even);
             classical(plan.fringe_leaf);
