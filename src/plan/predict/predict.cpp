@@ -148,9 +148,10 @@ double residues_with_levels_seconds(const ProductPlan& plan, const Machine& mach
         return without_s;
     }
     // Beside the bytes there is their arithmetic; products of small blocks end more often. Both as measured on an H200:
-    // with levels, 1.2 times the time per product at blocks of 2048, 1.07 at 4096, 1.05 at 8192.
-    const double arithmetic = plan.type == Type::f64 ? 3.5 : 2;
-    constexpr double kEnd = 1.04, kShort = 700;
+    // f64 with no, one and two levels takes 12.0, 12.2 and 14.5 ms at 8192, 39.3, 37.4 and 40.3 ms at 12288, 93, 89 and
+    // 91 ms at 16384, and 651 and 628 ms with one and two at 32768; f32 with one and two 40.6 and 39.2 ms at 16384.
+    const double arithmetic = plan.type == Type::f64 ? 1.8 : plan.type == Type::f32 ? 1.3 : 2;
+    constexpr double kEnd = 1.01, kShort = 1000;
     const auto m = static_cast<double>(plan.m), k = static_cast<double>(plan.k), n = static_cast<double>(plan.n);
     const double bytes_s = arithmetic * (m * k + k * n + m * n) / machine.combine_bytes_per_s;
     const ResidueLevels levels = residue_levels(plan);
