@@ -179,7 +179,7 @@ std::vector<Name> names_in_plan(const fs::path& file, const std::string& text, c
     // "cpu" is also a key of the machine file, where it says which CPU that is.
     static const std::regex literal(
         R"re("(cpu|cuda(:[0-9]*)?|reference|heptad|over-devices|(open|cu)?blas[a-z0-9-]*|blis[a-z-]*|mkl[a-z-]*|-mt|-batched)")re");
-    static const std::regex key(R"re((json\[|\.at\()"cpu"[\])])re");
+    static const std::regex key(R"re((json\[|\.at\(|required\()"cpu"[\]),])re");
     std::vector<Name> found;
     if (first_part(name_in_tree(file)) != "plan") {
         return found;

@@ -153,7 +153,9 @@ TEST(Layering, the_product_does_not_know_its_benches_nor_those_the_papers) {
 
 TEST_F(PlantedTree, name_of_a_backend_or_leaf_in_plan_is_caught_with_file_and_line) {
     write("src/run/runner.cpp", "if (plan.backend == \"cuda\") {}\n");
-    write("src/plan/search/good.cpp", "// \"cublas\"\nmachine.cpu = root.at(\"cpu\");\njson[\"cpu\"] = machine.cpu;\n");
+    write("src/plan/search/good.cpp",
+          "// \"cublas\"\nmachine.cpu = root.at(\"cpu\");\nrequired(\"cpu\", machine.cpu);\njson[\"cpu\"] = "
+          "machine.cpu;\n");
     EXPECT_TRUE(check_tree(root_).violations.empty());
     write("src/plan/search/bad.cpp", "\nif (plan.leaf == \"cublaslt-batched\") {\n    plan.backend = \"cpu\";\n}\n");
     const Report report = check_tree(root_);
