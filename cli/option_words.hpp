@@ -23,7 +23,7 @@ namespace heptad::cli {
 
 constexpr std::int64_t kLargestSize = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kMostThreads = 4096;
-constexpr std::int64_t kMostProductLevels = 16;
+constexpr std::int64_t kMostProductLevels = 20;  // as the planner has it
 
 // What was asked of a product, as values that were checked.
 

@@ -48,6 +48,12 @@ std::string without_time(const std::string& plan) {
     return plan.substr(0, begin) + plan.substr(plan.find(' ', begin + 1));
 }
 
+TEST_F(PlanOptions, as_many_levels_are_taken_as_the_library_takes) {
+    const std::string most = last_line(heptad_ok({"plan", "64", "64", "64", "--levels", "20"}));
+    EXPECT_EQ(most.rfind("plan ", 0), 0U) << most;
+    heptad_fails(2, {"plan", "64", "64", "64", "--levels", "21"});
+}
+
 TEST_F(PlanOptions, what_cannot_be_true_of_the_files_is_refused) {
     heptad_fails(2, plan({"--memory", "1G", "--add", "C0.npy"}));
     heptad_fails(2, plan({"--memory", "1G", "--columns", "240"}));
