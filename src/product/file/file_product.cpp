@@ -400,8 +400,8 @@ FileProductReport multiply_files(const FileProductRequest& request, const StageP
         FileProductReport report = FileProduct(asked, stage, hooks, trace).run();
         report.no_layers =
             "A or B holds NaN, Inf, values whose sums might overflow, or numbers so short that the classical product "
-            "is all but exact, or outer levels would lose more than a digit on this data, so that the product was made "
-            "again without them";
+            "is all but exact, or levels would lose more than a digit on this data, so that the product was made "
+            "again without outer levels";
         return report;
     }
 }

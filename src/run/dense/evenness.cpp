@@ -21,9 +21,11 @@ std::int32_t whole_powers(double effect) {
 ///
 /// The mean of 64 logarithms is off by up to 0.8 in one of a few thousand lines, and the bounds on norms
 /// (norms_are_in_reach) have no room for that in rows and columns both. The largest value of a line is exact. It counts
-/// where it agrees with the mean: beside a single huge value it does not. All lines are shifted by what leaves least to
-/// round, so that lines that are powers of two apart come out alike.
-void take_away(std::vector<std::int32_t>& exponents, const LineEffects& effects, const std::vector<double>& largest) {
+/// where it agrees with the mean, which beside a single huge value it does not, and where the lines `across` are alike:
+/// otherwise few values make it up. All lines are shifted by what leaves least to round, so that lines that are powers
+/// of two apart come out alike.
+void take_away(std::vector<std::int32_t>& exponents, const LineEffects& effects, const LineEffects& across,
+               const std::vector<double>& largest) {
     double above = 0, lines = 0;  // log2 of the largest value of a line over its effect, on average
     std::complex<double> parts;   // what follows its point, as an angle
     for (std::size_t i = 0; i < exponents.size(); ++i) {
@@ -38,7 +40,8 @@ void take_away(std::vector<std::int32_t>& exponents, const LineEffects& effects,
     above = usual_part + std::round(above / std::max(lines, 1.0) - usual_part);
     for (std::size_t i = 0; i < exponents.size(); ++i) {
         const double by_largest = std::log2(largest[i]) - above;
-        const bool agree = std::abs(by_largest - effects.of_lines[i]) <= kAlike;  // false for NaN
+        const bool agree =
+            across.most <= kAlike && std::abs(by_largest - effects.of_lines[i]) <= kAlike;  // false for NaN
         exponents[i] = largest[i] == 0          ? kZeroLine
                        : effects.most <= kAlike ? 0
                        : agree                  ? -static_cast<std::int32_t>(std::lrint(by_largest))
@@ -187,8 +190,8 @@ Evenness exponents_for(const OperandEffects& effects, const std::vector<double>&
     }
     even.rows.resize(largest_of_rows.size());
     even.cols.resize(largest_of_cols.size());
-    take_away(even.rows, a_rows, largest_of_rows);
-    take_away(even.cols, b_cols, largest_of_cols);
+    take_away(even.rows, a_rows, a_inner, largest_of_rows);
+    take_away(even.cols, b_cols, b_inner, largest_of_cols);
     even.inner = scales_inner ? std::move(inner) : std::vector<std::int32_t>(k);
     for (const std::int32_t x : even.inner) {
         even.minus_inner.push_back(-x);
