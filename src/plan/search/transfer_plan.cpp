@@ -195,7 +195,14 @@ TransferDecision make_transfer_plan(TransferProblem problem, Type result_type, s
     of_steps.levels = problem.type != result_type ? 0 : of_steps.levels;
     const PlanOfStep best = [&](const ProblemSize& size, bool accumulate) {
         of_steps.accumulate = accumulate;
-        return plan_on_device(size, problem.type, of_steps);
+        ProductPlan plan = plan_on_device(size, problem.type, of_steps);
+        if (problem.kept_moduli > 0 && is_by_residues(plan) && !plan.levels.empty()) {  // those that are kept have none
+            Options without_levels = of_steps;
+            without_levels.leaf = plan.leaf;
+            without_levels.levels = 0;
+            plan = plan_on_device(size, problem.type, without_levels);
+        }
+        return plan;
     };
     problem.kept_moduli = moduli_to_keep(best(half_of(problem.size), true));
     PlannedTransfers planned = plan_transfers(
