@@ -120,7 +120,7 @@ TEST(complex_product, errors_stay_within_the_words) {
 TEST(complex_product, levels_of_three_products_share_the_digit_that_they_may_lose) {
     constexpr std::int64_t n = 1000;
     using Complex = std::complex<float>;
-    std::vector<Complex> a(n * n), b(n * n), c(n * n);
+    std::vector<Complex> a(static_cast<std::size_t>(n * n)), b(a.size()), c(a.size());
     const auto view = [](std::vector<Complex>& x) { return MatrixView<Complex>::row_major(x.data(), n, n); };
     Options options;
     options.levels = 2;

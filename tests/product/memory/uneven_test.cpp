@@ -295,7 +295,7 @@ TEST(uneven_data, of_lines_within_a_factor_of_three_keeps_its_levels) {
 /// must come out alike all the same.
 TEST(uneven_data, of_graded_rows_and_columns_is_scaled_whatever_the_sample_shows) {
     constexpr std::int64_t n = 512, k = 400;
-    for (const std::uint64_t seed : {1, 2, 3}) {
+    for (const unsigned seed : {1U, 2U, 3U}) {
         for (const bool in_steps : {true, false}) {
             Random random(seed);
             Matrix<double> wide_a(n, k), wide_b(k, n);
