@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "check/load.hpp"
 
@@ -13,7 +14,11 @@ struct JudgedEntry {
     std::int64_t row = 0, col = 0;
     double error = 0, plain_error = 0;
     ErrorSources sources;
+    std::optional<ExpectedError> by_norms = {};  // not scaled, where squares of the sources would underflow
 };
+
+/// Squares below this have lost digits, or are zero.
+constexpr double kLeastSquare = 0x1p-900;
 
 class EntryJudge {
 public:
@@ -66,6 +71,11 @@ private:
                                     entry.plain_error,
                                     {square(entry.exact.hi) + square(problem_.options.beta * old[at]), entry.products,
                                      entry.partial_sums, norms}});
+                if (norms < kLeastSquare) {
+                    entries_.back().by_norms = rounding_.expected_of_sum(
+                        {std::fabs(problem_.options.alpha) * a, norm_of(matrices_.b_cols, j), std::fabs(entry.exact.hi),
+                         std::fabs(problem_.options.beta * old[at]), matrices_.most_c_share});
+                }
             }
         }
     }
@@ -87,6 +97,16 @@ private:
     }
     double k() const { return static_cast<double>(problem_.a.cols); }
 
+    ExpectedError expected_of(const JudgedEntry& entry, bool by_whole_matrices) const {
+        if (entry.by_norms && !by_whole_matrices) {
+            return *entry.by_norms;
+        }
+        ErrorSources sources = entry.sources;
+        mix(sources, by_whole_matrices);
+        const ExpectedError scaled = rounding_.expected(sources);
+        return {scaled.values / scale_, scaled.sums / scale_};
+    }
+
     RowsJudged verdict_of(bool by_whole_matrices) {
         most_partial_sums_ = most_products_ = 0;
         for (const JudgedEntry& entry : entries_) {
@@ -102,11 +122,9 @@ private:
         double ratio_of_worst = 0;
         for (std::size_t e = 0; e < entries_.size(); ++e) {
             const JudgedEntry& entry = entries_[e];
-            ErrorSources sources = entry.sources;
-            mix(sources, by_whole_matrices);
-            const ExpectedError expected = rounding_.expected(sources);
+            const ExpectedError expected = expected_of(entry, by_whole_matrices);
             const double beside = 2 * entry.plain_error + underflow_;
-            const double allowed = rounding_.most(expected) / scale_ + beside;
+            const double allowed = rounding_.most(expected) + beside;
             result.largest_allowed = std::max(result.largest_allowed, allowed);
             const double ratio = entry.error == 0 ? 0 : entry.error / allowed;
             ratios[e] = ratio;
@@ -115,8 +133,7 @@ private:
                 result.bad_row = entry.row;
                 result.bad_col = entry.col;
             }
-            beyond_worst_case =
-                beyond_worst_case || (ratio > 1 && entry.error > rounding_.worst(expected) / scale_ + beside);
+            beyond_worst_case = beyond_worst_case || (ratio > 1 && entry.error > rounding_.worst(expected) + beside);
         }
         result.residual = ratio_of_worst;
         if (!ratios.empty()) {

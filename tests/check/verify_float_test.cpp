@@ -173,6 +173,31 @@ TEST(VerifyFloat, very_large_and_very_small_numbers_pass_without_overflow_on_the
     }
 }
 
+/// Squares of what small entries depend on underflow beside those of large ones.
+TEST(VerifyFloat, entries_of_all_sizes_that_a_double_has_pass_and_a_small_wrong_one_fails) {
+    constexpr std::int64_t m = 90, k = 120, n = 80;
+    std::mt19937_64 random(8);
+    auto a = random_floats<double>(Type::f64, m, k, random, -1.0, false);
+    auto b = random_floats<double>(Type::f64, k, n, random, -1.0, false);
+    const auto size = [](std::int64_t line, std::int64_t lines) {
+        return std::exp2(-450.0 * static_cast<double>(line) / static_cast<double>(lines));
+    };
+    for (std::int64_t p = 0; p < k; ++p) {
+        for (std::int64_t i = 0; i < m; ++i) {
+            a(i, p) *= size(i, m);
+        }
+        for (std::int64_t j = 0; j < n; ++j) {
+            b(p, j) *= size(j, n);
+        }
+    }
+    auto c = naive_floats<double>(a, b);
+    EXPECT_TRUE(verify(a, b, c, seeded(1)).passed()) << verify(a, b, c, seeded(1)).explanation;
+    c(m - 1, n - 1) *= 1.0001;
+    const VerifyResult wrong = verify(a, b, c, seeded(1));
+    EXPECT_EQ(wrong.verdict, Verdict::failed);
+    EXPECT_EQ(wrong.bad_row, m - 1);
+}
+
 TEST(VerifyFloat, growth_of_the_accuracy_or_of_the_plan_decides_what_is_allowed) {
     std::mt19937_64 random(24);
     const auto a = random_floats<float>(Type::f32, 30, 30, random);
