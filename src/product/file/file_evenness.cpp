@@ -1,6 +1,7 @@
 // The sample of two files by which outer levels are scaled, or refused.
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -109,7 +110,7 @@ LineEffects inner_effects(FileSample sample, const FileLayout& across, Backend& 
 std::vector<double> seen_in(const LineLogs& logs) {
     std::vector<double> seen;
     for (const std::int64_t count : logs.counts) {
-        seen.push_back(count > 0 ? 1 : 0);
+        seen.push_back(count > 0 ? std::numeric_limits<double>::infinity() : 0);  // nobody knows how large
     }
     return seen;
 }

@@ -29,7 +29,7 @@ void take_away(std::vector<std::int32_t>& exponents, const LineEffects& effects,
     double above = 0, lines = 0;  // log2 of the largest value of a line over its effect, on average
     std::complex<double> parts;   // what follows its point, as an angle
     for (std::size_t i = 0; i < exponents.size(); ++i) {
-        if (largest[i] > 0 && !std::isnan(effects.of_lines[i])) {
+        if (largest[i] > 0 && std::isfinite(largest[i]) && !std::isnan(effects.of_lines[i])) {
             const double log = std::log2(largest[i]);
             above += log - effects.of_lines[i];
             parts += std::polar(1.0, 2 * std::numbers::pi * log);

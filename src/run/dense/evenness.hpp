@@ -53,7 +53,7 @@ struct OperandEffects {
     LineEffects a_rows, a_inner, b_inner, b_cols;
 };
 /// Exponents that take these effects away, where that is worth it or a line is zero. `largest_*`: of the rows of A and
-/// the columns of B as they are.
+/// the columns of B as they are; infinite where only their effects are known.
 Evenness exponents_for(const OperandEffects& effects, const std::vector<double>& largest_of_rows,
                        const std::vector<double>& largest_of_cols);
 
