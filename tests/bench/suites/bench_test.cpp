@@ -10,7 +10,8 @@ class Bench : public HeptadProcess {
 protected:
     void SetUp() override {
         HeptadProcess::SetUp();
-        for (const nlohmann::json& library : heptad_json({"info"})["libraries"]) {
+        const nlohmann::json info = heptad_json({"info"});  // lives as long as the loop
+        for (const nlohmann::json& library : info["libraries"]) {
             has_library_ = has_library_ || library["found"].get<bool>();
         }
     }
@@ -131,7 +132,7 @@ TEST_F(Bench, grades_tell_words_apart) {
     EXPECT_EQ(file["grades"][1]["grade"], "A");
     EXPECT_GT(file["grades"][1]["error_over_u"].get<double>(), 0);
     EXPECT_FALSE(file["machine"]["command"].get<std::string>().empty());
-    EXPECT_NE(read("grades.html").find("<td data-l=\"product\">balanced</td>"), std::string::npos);
+    EXPECT_NE(read("grades.html").find("data-l=\"product\">balanced</td>"), std::string::npos);
     EXPECT_EQ(heptad({"bench", "grade", "--sizes", "16x8x16"}).exit_code, 2);
     EXPECT_EQ(heptad({"bench", "grade", "--types", "i32"}).exit_code, 2);
 }
